@@ -47,7 +47,7 @@ let swiftSyntaxLibraries = [
 let package = Package(
   name: "varve",
   products: [
-    .library(name: "VarveLog", targets: ["VarveLog"]),
+    .library(name: "VarveLog", targets: ["VarveLog"])
   ],
   targets: [
     // The layers, lowest first; each imports only what stands above it. A test compares this list with DESIGN.md.
