@@ -1,0 +1,180 @@
+// System calls that are variadic, macros, or different on each system. `EINTR` is dealt with here.
+
+#if defined(__linux__)
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+#endif
+
+#include "CVarve.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/vfs.h>
+#endif
+
+int varve_openat(int directory, const char *name, int flags, unsigned mode) {
+  int descriptor;
+  do descriptor = openat(directory, name, flags, (mode_t)mode);
+  while (descriptor < 0 && errno == EINTR);
+  return descriptor < 0 ? -errno : descriptor;
+}
+
+static int fill(varve_status *status, int result, const struct stat *from) {
+  if (result < 0) return -errno;
+  status->device = (uint64_t)from->st_dev;
+  status->node = (uint64_t)from->st_ino;
+  status->size = (uint64_t)from->st_size;
+  status->is_regular = S_ISREG(from->st_mode);
+  status->is_directory = S_ISDIR(from->st_mode);
+  return 0;
+}
+
+int varve_fstat(int descriptor, varve_status *status) {
+  struct stat found;
+  return fill(status, fstat(descriptor, &found), &found);
+}
+
+int varve_fstatat(int directory, const char *name, varve_status *status) {
+  struct stat found;
+  return fill(status, fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW), &found);
+}
+
+int varve_sync_file(int descriptor) {
+  int result;
+#if defined(__APPLE__)
+  // `fsync` reaches the drive but not its platter (`man 2 fsync`); F_FULLFSYNC does.
+  do result = fcntl(descriptor, F_FULLFSYNC);
+  while (result < 0 && errno == EINTR);
+#else
+  do result = fdatasync(descriptor);
+  while (result < 0 && errno == EINTR);
+#endif
+  return result < 0 ? -errno : 0;
+}
+
+int varve_sync_directory(int descriptor) {
+#if defined(__APPLE__)
+  return varve_sync_file(descriptor);
+#else
+  int result;
+  do result = fsync(descriptor);
+  while (result < 0 && errno == EINTR);
+  return result < 0 ? -errno : 0;
+#endif
+}
+
+int varve_lock_exclusive(int descriptor) {
+  int result;
+  do result = flock(descriptor, LOCK_EX | LOCK_NB);
+  while (result < 0 && errno == EINTR);
+  if (result == 0) return 1;
+  return errno == EWOULDBLOCK ? 0 : -errno;
+}
+
+bool varve_prefers_mapped_stores(int descriptor) {
+#if defined(__linux__)
+  struct statfs found;
+  if (fstatfs(descriptor, &found) < 0) return false;
+  switch ((uint32_t)found.f_type) {
+  case 0xEF53:      // ext4
+  case 0x58465342:  // xfs
+  case 0x01021994:  // tmpfs
+    return true;
+  default:
+    return false;
+  }
+#else
+  (void)descriptor;
+  return false;
+#endif
+}
+
+int varve_map(int descriptor, uint64_t offset, size_t length, bool is_writable, void **address) {
+  int protection = is_writable ? PROT_READ | PROT_WRITE : PROT_READ;
+  void *mapped = mmap(NULL, length, protection, MAP_SHARED, descriptor, (off_t)offset);
+  if (mapped == MAP_FAILED) return -errno;
+  *address = mapped;
+  return 0;
+}
+
+int varve_open_anonymous(void) {
+#if defined(__linux__)
+  int descriptor = memfd_create("varve", MFD_CLOEXEC);
+  return descriptor < 0 ? -errno : descriptor;
+#else
+  // Shared memory objects of Darwin can be sized only once, so a file whose name is gone takes their place.
+  char path[] = "/tmp/varve-XXXXXX";
+  int descriptor = mkstemp(path);
+  if (descriptor < 0) return -errno;
+  unlink(path);
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return descriptor;
+#endif
+}
+
+int varve_punch_hole(int descriptor, uint64_t offset, uint64_t length) {
+  int result;
+#if defined(__linux__)
+  do result = fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)length);
+  while (result < 0 && errno == EINTR);
+#else
+  struct fpunchhole range = {0, 0, (off_t)offset, (off_t)length};
+  do result = fcntl(descriptor, F_PUNCHHOLE, &range);
+  while (result < 0 && errno == EINTR);
+#endif
+  return result < 0 ? -errno : 0;
+}
+
+struct varve_listing {
+  DIR *stream;
+};
+
+int varve_listing_open(int directory, varve_listing **listing) {
+  // A descriptor of its own: a stream takes its descriptor over and moves its position.
+  int descriptor = varve_openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  if (descriptor < 0) return descriptor;
+  DIR *stream = fdopendir(descriptor);
+  varve_listing *made = stream == NULL ? NULL : malloc(sizeof *made);
+  if (made == NULL) {
+    int failure = errno;
+    if (stream != NULL) closedir(stream);
+    else close(descriptor);
+    return -failure;
+  }
+  made->stream = stream;
+  *listing = made;
+  return 0;
+}
+
+const char *varve_listing_next(varve_listing *listing, int *failure) {
+  errno = 0;
+  struct dirent *entry = readdir(listing->stream);
+  *failure = entry == NULL ? -errno : 0;
+  return entry == NULL ? NULL : entry->d_name;
+}
+
+void varve_listing_close(varve_listing *listing) {
+  closedir(listing->stream);
+  free(listing);
+}
+
+void varve_describe_error(int number, char *text, size_t length) {
+  if (length == 0) return;
+  text[0] = 0;
+#if defined(__GLIBC__)
+  // The GNU form may answer with a constant instead of filling the buffer.
+  const char *words = strerror_r(number, text, length);
+  if (words != text) snprintf(text, length, "%s", words);
+#else
+  strerror_r(number, text, length);
+#endif
+}
