@@ -55,6 +55,7 @@ let package = Package(
     .target(name: "CVarve"),
     .target(name: "VarveLog", dependencies: ["CLZ4", "CVarve"]),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog"]),
+    .testTarget(name: "LayoutTests"),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
   ]
 )
@@ -74,7 +75,7 @@ let strictSettings: [SwiftSetting] = [
 for target in package.targets {
   switch target.type {
   case .system, .binary, .plugin: break
-  case .macro:
+  case _ where target.type == .macro || target.name == "LayoutTests":
     let libraries = swiftSyntaxLibraries.map { "-l\($0)" }
     target.swiftSettings = strictSettings + [.unsafeFlags(["-I", swiftSyntaxFolder])]
     target.linkerSettings = [
