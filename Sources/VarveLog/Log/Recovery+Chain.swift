@@ -1,0 +1,180 @@
+extension Recovery {
+  /// Reads the chain of log segments up to its end, and gathers the proofs in what stands behind it.
+  mutating func readChain() throws(StoreError) {
+    for segment in result.manifest.logSegments {
+      guard var scanned = try ScannedSegment.open(segment, in: folder) else {
+        guard !segment.isSealed else { throw refusal(segment.file, at: 0, "A listed segment is missing") }
+        abandon(segment.file, at: 0, "the segment is missing")
+        continue
+      }
+      result.report.bytesRead += scanned.scanner.fileSize
+      let hasHeader = try hasUsableHeader(scanned.verdict, segment)
+      if let header = scanned.header, hasHeader {
+        result.provenEnd = max(result.provenEnd, header.durableThrough)
+      }
+      guard stop == nil else {
+        result.abandoned.append(segment.file)
+        try gatherProofs(&scanned.scanner, from: UInt64(SegmentHeader.size))
+        continue
+      }
+      guard let header = scanned.header, hasHeader else {
+        abandon(segment.file, at: 0, "no valid segment header")
+        try gatherProofs(&scanned.scanner, from: UInt64(SegmentHeader.size))
+        continue
+      }
+      guard follows(header) else {
+        abandon(segment.file, at: 0, "the segment does not follow the end of the one before it")
+        try gatherProofs(&scanned.scanner, from: UInt64(SegmentHeader.size))
+        continue
+      }
+      try readSegment(segment, &scanned.scanner)
+    }
+    if let last = result.chain.last {
+      result.end = LogPosition(segment: last.file.id, offset: last.end, sequence: last.lastSequence)
+    }
+  }
+
+  /// As ``belongs(_:to:)``, but a segment that was only prepared may hold anything.
+  private func hasUsableHeader(
+    _ verdict: SegmentHeader.Verdict, _ segment: ManifestSegment
+  ) throws(StoreError) -> Bool {
+    if segment.isSealed { return try belongs(verdict, to: segment) }
+    if case .newer = verdict { return try belongs(verdict, to: segment) }
+    guard case .valid(let header) = verdict else { return false }
+    return header.storeUUID == result.manifest.storeUUID && header.id == segment.file.id && header.kind == .log
+      && header.salt == segment.salt
+  }
+
+  /// The chain ends before this segment.
+  private mutating func abandon(_ file: SegmentFile, at offset: UInt64, _ reason: String) {
+    result.abandoned.append(file)
+    if stop == nil { stop = lastBreak ?? (file, offset, reason) }
+  }
+
+  private mutating func gatherProofs(_ scanner: inout SegmentScanner, from offset: UInt64) throws(StoreError) {
+    result.provenEnd = max(result.provenEnd, try scanner.furthestProof(from: offset))
+  }
+
+  /// Whether a segment goes on where the log has come to.
+  ///
+  /// A predecessor that is not listed any more was compacted away. Then there is nothing to compare with: the segment
+  /// in front of the gap reached its listed end, or reading would have stopped.
+  private mutating func follows(_ header: SegmentHeader) -> Bool {
+    let isListed = result.manifest.segment(header.predecessor.segment) != nil
+    guard isListed else {
+      guard header.predecessor.sequence >= lastSequence else { return false }
+      lastSequence = header.predecessor.sequence
+      return true
+    }
+    guard let last = result.chain.last else { return false }
+    return header.predecessor.segment == last.file.id && header.predecessor.offset == last.end
+      && header.predecessor.sequence == last.lastSequence && header.predecessorChecksum == last.running
+  }
+
+  /// Reads the frames of a segment, from its start to the first place that holds none.
+  private mutating func readSegment(
+    _ segment: ManifestSegment, _ scanner: inout SegmentScanner
+  ) throws(StoreError) {
+    try visitor.begin(segment)
+    var found = ChainSegment(
+      file: segment.file, salt: scanner.salt, end: UInt64(SegmentHeader.size), firstSequence: .zero,
+      lastSequence: lastSequence, running: RunningChecksum())
+    var reason = "zeros, or the end of the file"
+    while segment.logicalEnd == 0 || found.end < segment.logicalEnd {
+      guard case .frame(let frame) = try judge(&scanner, at: found.end, &reason) else { break }
+      var visitor = self.visitor
+      try scanner.forEachRecord(of: frame, at: found.end) { record, offset throws(StoreError) in
+        try visitor.visit(record, at: offset)
+      }
+      self.visitor = visitor
+      lastSequence = frame.sequence
+      if found.firstSequence == .zero { found.firstSequence = frame.sequence }
+      found.lastSequence = frame.sequence
+      found.running.add(frame)
+      found.end += UInt64(frame.length)
+      result.provenEnd = max(result.provenEnd, frame.durableThrough)
+      result.report.commitCount += 1
+    }
+    result.chain.append(found)
+    // Damage alone does not end the chain here: whether the next segment follows decides, since its header tells
+    // where this one ended. Only a segment whose end is listed must reach it.
+    let isShort = segment.logicalEnd > found.end
+    lastBreak = (segment.file, found.end, reason)
+    if isShort { stop = lastBreak }
+    if segment.logicalEnd == 0 || isShort { try gatherProofs(&scanner, from: found.end) }
+  }
+
+  /// The next frame of the chain, if one stands at `offset`.
+  private func judge(
+    _ scanner: inout SegmentScanner, at offset: UInt64, _ reason: inout String
+  ) throws(StoreError) -> SegmentScanner.Verdict {
+    let verdict = try scanner.frame(at: offset)
+    switch verdict {
+    case .nothing: break
+    case .damaged(let why):
+      reason = why
+    case .frame(let frame):
+      guard frame.kind == .commit, frame.sequence == lastSequence.next else {
+        reason = "a frame of sequence \(frame.sequence) where \(lastSequence.next) should follow"
+        return .damaged(reason)
+      }
+    }
+    return verdict
+  }
+
+  // MARK: The end
+
+  /// Decides whether the chain may end where it does.
+  mutating func judgeEnd() throws(StoreError) {
+    let proven = result.provenEnd
+    result.report.provenEnd = proven
+    if proven > result.end {
+      // The proven end may lie in a segment that was compacted away; then the log ends there, or further on.
+      guard result.manifest.segment(proven.segment) == nil, proven.sequence <= lastSequence
+      else { throw damageBeforeProvenEnd() }
+      result.end = proven
+    }
+    lastSequence = max(lastSequence, proven.sequence)
+    result.end.sequence = max(result.end.sequence, lastSequence)
+    result.report.end = result.end
+    try reportCuts()
+  }
+
+  private func damageBeforeProvenEnd() -> StoreError {
+    if let stop {
+      return refusal(stop.segment, at: stop.offset, "The log breaks off: \(stop.reason)")
+    }
+    let last = result.chain.last
+    let file = last?.file ?? SegmentFile(kind: .log, id: result.provenEnd.segment)
+    return refusal(file, at: last?.end ?? 0, "The log ends too early")
+  }
+
+  private mutating func reportCuts() throws(StoreError) {
+    guard let last = result.chain.last else { return }
+    for segment in result.manifest.logSegments
+    where segment.file == last.file || result.abandoned.contains(segment.file) {
+      guard var scanned = try ScannedSegment.open(segment, in: folder) else { continue }
+      let start = segment.file == last.file ? last.end : 0
+      let end = try scanned.scanner.window.endOfContents(from: start)
+      guard end > start else { continue }
+      result.report.cuts.append(
+        RecoveryReport.Cut(
+          file: StoreLayout.path(segment.file), offset: start, byteCount: end - start,
+          reason: stop?.reason ?? "bytes behind the last whole commit"))
+    }
+  }
+
+  /// Decides whether the store was closed cleanly and not touched since.
+  mutating func judgeCleanness() throws(StoreError) {
+    result.report.wasClean = false
+    guard let closed = result.manifest.closedEnd, closed == result.end, result.abandoned.count <= 1,
+      result.report.cuts.isEmpty
+    else { return }
+    if let segment = result.manifest.segment(closed.segment) {
+      guard let scanned = try ScannedSegment.open(segment, in: folder),
+        scanned.scanner.fileSize == closed.offset
+      else { return }
+    }
+    result.report.wasClean = true
+  }
+}

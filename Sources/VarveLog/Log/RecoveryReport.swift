@@ -1,0 +1,35 @@
+/// What opening a store found, and what it will do about it.
+public struct RecoveryReport: Equatable, Sendable {
+  /// Bytes behind the last whole commit that are not part of the log: the remains of a commit that nobody was told
+  /// had succeeded with durability `.disk`.
+  public struct Cut: Equatable, Sendable {
+    /// The file, relative to the store.
+    public var file: String
+    /// The first byte that was cut.
+    public var offset: UInt64
+    /// The bytes up to the last one that is not zero.
+    public var byteCount: UInt64
+    /// Why the bytes are no commit.
+    public var reason: String
+  }
+
+  /// Whether the last writer closed the store, and nothing was written since.
+  public var wasClean = true
+  /// Where the log ends.
+  public var end = LogPosition.start
+  /// Up to where the log is proven to have been on the device.
+  public var provenEnd = LogPosition.start
+  /// What was cut. Empty after a clean close.
+  public var cuts: [Cut] = []
+  /// Whether one of the manifest's two bodies was damaged and the other used.
+  public var usedSingleManifestBody = false
+  /// Files in the store's folders that the manifest does not list. They are left alone.
+  public var unlistedFiles: [String] = []
+  /// Commits that were read.
+  public var commitCount = 0
+  /// Bytes of segments that were read.
+  public var bytesRead: UInt64 = 0
+
+  /// Makes an empty report.
+  public init() {}
+}

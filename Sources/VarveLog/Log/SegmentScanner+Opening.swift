@@ -1,0 +1,42 @@
+/// A listed segment file that was opened for scanning.
+package struct ScannedSegment: ~Copyable {
+  /// What the first bytes are.
+  package let verdict: SegmentHeader.Verdict
+  /// Reads the frames. Uses the header's salt where there is a header, else the manifest's.
+  package var scanner: SegmentScanner
+
+  /// The header, if it is one that was written for this segment of this store.
+  package var header: SegmentHeader? {
+    guard case .valid(let header) = verdict else { return nil }
+    return header
+  }
+
+  /// Opens a listed segment and looks at its header.
+  ///
+  /// - Returns: `nil` when the file does not exist.
+  /// - Throws: What the file system throws, but for a missing file.
+  package static func open(
+    _ segment: ManifestSegment, in folder: any Directory
+  ) throws(StoreError) -> ScannedSegment? {
+    let file: any File
+    do {
+      file = try folder.openFile(StoreLayout.fileName(segment.file), for: .reading)
+    } catch where error.code == .notFound {
+      return nil
+    }
+    var window = try FileWindow(file)
+    var verdict = SegmentHeader.Verdict.invalid
+    if let bytes = try unsafe window.bytes(at: 0, length: SegmentHeader.size) {
+      verdict = unsafe SegmentHeader.decode(bytes)
+    }
+    var salt = segment.salt
+    if case .valid(let header) = verdict { salt = header.salt }
+    let scanner = SegmentScanner(segment.file, salt: salt, window: window)
+    return ScannedSegment(verdict: verdict, scanner: scanner)
+  }
+
+  init(verdict: SegmentHeader.Verdict, scanner: consuming SegmentScanner) {
+    self.verdict = verdict
+    self.scanner = scanner
+  }
+}

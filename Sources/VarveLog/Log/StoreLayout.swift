@@ -1,0 +1,40 @@
+/// The names of the files of a store.
+package enum StoreLayout {
+  /// The list of the store's files, at the top of the store's folder.
+  package static let manifest = "manifest"
+  /// A manifest in the making.
+  package static let temporaryManifest = "manifest.new"
+  /// The lock file: never removed, its contents mean nothing.
+  package static let lock = "lock"
+  /// The folder of the segment files.
+  package static let segmentFolder = "segments"
+
+  /// The name of a segment file within its folder.
+  package static func fileName(_ file: SegmentFile) -> String {
+    let digits = String(file.id.rawValue)
+    return String(repeating: "0", count: max(0, 16 - digits.count)) + digits + suffix(file.kind)
+  }
+
+  /// The path of a segment file from the store's folder, for messages.
+  package static func path(_ file: SegmentFile) -> String { segmentFolder + "/" + fileName(file) }
+
+  private static func suffix(_ kind: SegmentKind) -> String { kind == .log ? ".log" : ".compacted" }
+
+  /// The segment file that has this name, or `nil` if no segment file has it.
+  package static func segmentFile(named name: String) -> SegmentFile? {
+    for kind in [SegmentKind.log, .compacted] where name.hasSuffix(suffix(kind)) {
+      guard let number = UInt64(name.dropLast(suffix(kind).count)) else { return nil }
+      let file = SegmentFile(kind: kind, id: SegmentID(rawValue: number))
+      return fileName(file) == name ? file : nil
+    }
+    return nil
+  }
+}
+
+/// A segment file, by what names it.
+package struct SegmentFile: Hashable, Sendable {
+  /// Log or compacted.
+  package var kind: SegmentKind
+  /// The number; log and compacted segments share one sequence of numbers.
+  package var id: SegmentID
+}
