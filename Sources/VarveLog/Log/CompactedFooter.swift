@@ -34,7 +34,7 @@ extension CompactedFooter {
     guard bytes.count == CompactedFooter.fixedSize + count * 8 else { return nil }
     recordCount = unsafe bytes.integer(at: 0)
     checksum = unsafe RunningChecksum(bytes.integer(at: 8))
-    inputs = unsafe (0..<count).map {
+    inputs = (0..<count).map {
       unsafe SegmentID(rawValue: bytes.integer(at: CompactedFooter.fixedSize + $0 * 8))
     }
   }

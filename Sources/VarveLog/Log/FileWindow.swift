@@ -2,7 +2,7 @@
 ///
 /// Opening and verifying read this way and not through mappings, so that a failing device is an error and not a
 /// signal.
-package struct FileWindow: ~Copyable {
+@safe package struct FileWindow: ~Copyable {
   let file: any File
   /// The size of the file when the window was made; nothing behind it is looked at.
   package let fileSize: UInt64
@@ -28,7 +28,7 @@ package struct FileWindow: ~Copyable {
     precondition(length <= FileWindow.capacity, "a window shows at most \(FileWindow.capacity) bytes at once")
     guard offset <= fileSize, UInt64(length) <= fileSize - offset else { return nil }
     if offset < start || offset + UInt64(length) > start + UInt64(count) {
-      let wanted = Int(min(UInt64(buffer.count), fileSize - offset))
+      let wanted = unsafe Int(min(UInt64(buffer.count), fileSize - offset))
       count = 0
       start = offset
       count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[0..<wanted]), at: offset)
@@ -46,7 +46,7 @@ package struct FileWindow: ~Copyable {
     var place = offset
     var left = length
     while left > 0 {
-      let piece = Int(min(left, UInt64(buffer.count)))
+      let piece = unsafe Int(min(left, UInt64(buffer.count)))
       guard let bytes = try unsafe bytes(at: place, length: piece) else { return nil }
       result = unsafe CRC32C.checksum(seed: result, of: bytes)
       place += UInt64(piece)
@@ -60,7 +60,7 @@ package struct FileWindow: ~Copyable {
     var end = first
     var place = first
     while place < fileSize {
-      let piece = Int(min(fileSize - place, UInt64(buffer.count)))
+      let piece = unsafe Int(min(fileSize - place, UInt64(buffer.count)))
       guard let bytes = try unsafe bytes(at: place, length: piece) else { break }
       if let last = unsafe bytes.lastIndex(where: { $0 != 0 }) { end = place + UInt64(last) + 1 }
       place += UInt64(piece)

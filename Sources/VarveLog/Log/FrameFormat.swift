@@ -12,8 +12,8 @@ package enum FrameKind: UInt8, Sendable {
 ///
 /// Both checksums are seeded with the segment's salt and the frame's offset, so that neither a stale nor a misplaced
 /// frame validates; the header's own covers the payload's, so that no payload can be exchanged. A frame is a multiple
-/// of eight bytes long. The payload is the author's name, the context's name, zeros to a multiple of eight, and the
-/// records.
+/// of eight bytes long. The payload is the records, the author's name, the context's name, and zeros to a multiple of
+/// eight.
 package struct FrameHeader: Equatable, Sendable {
   /// The bytes of the frame, header and payload.
   package var length: Int
@@ -38,7 +38,7 @@ package struct FrameHeader: Equatable, Sendable {
   /// Up to where the log was known to be on the device when the frame was written.
   package var durableThrough: LogPosition
 
-  /// The bytes of the names in front of the records, with padding.
+  /// The bytes of the names behind the records, with padding.
   package var namesLength: Int { (authorLength + contextNameLength).roundedUpToEight }
 }
 

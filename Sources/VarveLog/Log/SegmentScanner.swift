@@ -55,8 +55,8 @@ package struct SegmentScanner: ~Copyable {
   package mutating func forEachRecord(
     of frame: FrameHeader, at offset: UInt64, _ visit: (RecordHeader, UInt64) throws(StoreError) -> Void
   ) throws(StoreError) {
-    let end = offset + UInt64(frame.length)
-    var place = offset + UInt64(FrameHeader.size + frame.namesLength)
+    let end = offset + UInt64(frame.length - frame.namesLength)
+    var place = offset + UInt64(FrameHeader.size)
     for _ in 0..<frame.recordCount {
       guard place + UInt64(RecordHeader.size) <= end,
         let bytes = try unsafe window.bytes(at: place, length: RecordHeader.size),

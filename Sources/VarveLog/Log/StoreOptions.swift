@@ -1,0 +1,61 @@
+/// What a successful commit promises.
+public enum Durability: Sendable {
+  /// The commit, and every one before it, is on the device: it survives the loss of power.
+  case disk
+  /// The commit is with the system: it survives the end of the process, however sudden, but not the loss of power.
+  /// After a loss of power the store holds the commits up to some sequence, all of those with ``disk`` among them.
+  case system
+}
+
+/// How a store is opened, and its limits. Exceeding a limit throws `.limitExceeded` and changes nothing.
+public struct StoreOptions: Sendable {
+  /// Opens without writing anything, also beside a writer. Default: `false`.
+  public var isReadOnly = false
+  /// Makes a store where there is none. Default: `true`.
+  public var createsIfMissing = true
+  /// The durability of commits that name none. Default: `.disk`.
+  public var durability = Durability.disk
+  /// Bytes to which a segment grows before the next one begins. Default: 64 MiB, so that a segment is mapped and
+  /// compacted in a piece; hard limit 2 GiB, set by the 28 bits of a location.
+  public var segmentSizeLimit = 64 << 20
+  /// Bytes of one record's body, at most. Default: 256 MiB less the header, the widest that the format can say.
+  public var recordSizeLimit = RecordHeader.storedLengthMax - RecordHeader.size
+  /// Bytes of one batch with all headers, at most. Default: 1 GiB; a batch is one frame in one segment.
+  public var batchSizeLimit = 1 << 30
+  /// Bodies of more bytes than this are compressed when they are written, if that makes them smaller. Default: 1024:
+  /// below that compression costs more than the rest of the commit.
+  public var compressionThreshold = 1024
+  /// Compares the checksum at every read, instead of at the first read of each record since its segment was mapped.
+  /// Default: `false`.
+  public var verifiesEveryRead = false
+  /// Milliseconds for which opening waits for a lock before it reports that the store is locked. Default: 50.
+  public var lockWaitMilliseconds = 50
+  /// Bytes of a prepared segment that are written ahead. Default: 64 KiB, so that a store of ten objects stays small.
+  package var growthStep = 64 << 10
+  /// The most bytes that are written ahead in one commit.
+  package var growthStepLimit = 1 << 20
+  /// Fixes the random numbers of the store, for tests. Default: random.
+  package var randomSeed: UInt64?
+  /// Fixes the wall clock, in microseconds since 1970, for tests. Default: the system's.
+  package var clock: (@Sendable () -> Int64)?
+
+  /// Makes the defaults.
+  public init() {}
+
+  /// Checks what the caller gave.
+  func validate() throws(StoreError) {
+    let problem: String? =
+      if segmentSizeLimit < 4096 || segmentSizeLimit > 2 << 30 || segmentSizeLimit % 8 != 0 {
+        "segmentSizeLimit is \(segmentSizeLimit); it must be a multiple of 8 between 4096 and \(2 << 30) bytes"
+      } else if recordSizeLimit < 0 || recordSizeLimit > RecordHeader.storedLengthMax {
+        "recordSizeLimit is \(recordSizeLimit); it must be between 0 and \(RecordHeader.storedLengthMax) bytes"
+      } else if batchSizeLimit < 4096 || batchSizeLimit > 1 << 30 {
+        "batchSizeLimit is \(batchSizeLimit); it must be between 4096 and \(1 << 30) bytes"
+      } else if compressionThreshold < 0 || lockWaitMilliseconds < 0 {
+        "compressionThreshold and lockWaitMilliseconds cannot be negative"
+      } else {
+        nil
+      }
+    if let problem { throw StoreError(.invalidArgument, "The store was not opened: \(problem).") }
+  }
+}
