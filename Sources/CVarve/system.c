@@ -127,7 +127,14 @@ int varve_punch_hole(int descriptor, uint64_t offset, uint64_t length) {
   do result = fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)length);
   while (result < 0 && errno == EINTR);
 #else
-  struct fpunchhole range = {0, 0, (off_t)offset, (off_t)length};
+  // Darwin punches whole blocks only (`man 2 fcntl`, F_PUNCHHOLE); what stands before the first is written.
+  enum { block = 16384 };
+  static const char zeros[block];
+  uint64_t end = (offset + length + block - 1) / block * block;
+  size_t head = (size_t)((block - offset % block) % block);
+  if (head > 0 && pwrite(descriptor, zeros, head, (off_t)offset) != (ssize_t)head) return -EIO;
+  if (offset + head >= end) return 0;
+  struct fpunchhole range = {0, 0, (off_t)(offset + head), (off_t)(end - offset - head)};
   do result = fcntl(descriptor, F_PUNCHHOLE, &range);
   while (result < 0 && errno == EINTR);
 #endif

@@ -131,7 +131,8 @@ bool varve_prefers_mapped_stores(int descriptor);
 int varve_map(int descriptor, uint64_t offset, size_t length, bool is_writable, void **address);
 /// Opens a file without a name that lives in memory, or at least nowhere for long. Returns the descriptor.
 int varve_open_anonymous(void);
-/// Makes a range of the file read as zeros and gives its memory back.
+/// Makes a range of the file read as zeros and gives its memory back. Behind the range, up to 16 KiB of zeros may be
+/// written too.
 int varve_punch_hole(int descriptor, uint64_t offset, uint64_t length);
 
 /// A folder that is being listed.

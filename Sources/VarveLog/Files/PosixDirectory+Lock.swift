@@ -20,7 +20,7 @@ extension PosixDirectory {
 
   func lockDescription(_ name: String) -> String? {
     guard let file = try? openFile(name, for: .reading) else { return nil }
-    var bytes = [UInt8](repeating: 0, count: 256)
+    var bytes = [UInt8](repeating: 0, count: LockDescription.sizeMax)
     guard let count = try? unsafe bytes.withUnsafeMutableBytes({ try unsafe file.read(into: $0, at: 0) }), count > 0
     else { return nil }
     return LockDescription.text(from: bytes[..<count])
@@ -42,6 +42,9 @@ extension PosixDirectory {
 
 /// What the holder of a lock says about itself, as others may show it.
 enum LockDescription {
+  /// The bytes that are written and read at most.
+  static let sizeMax = 256
+
   /// The bytes as text, without anything that a terminal could take for a command. `nil` when nothing is left.
   static func text(from bytes: some Sequence<UInt8>) -> String? {
     let decoded = String(decoding: Array(bytes), as: UTF8.self)
@@ -67,7 +70,7 @@ final class PosixDirectoryLock: DirectoryLock {
   deinit { unlock() }
 
   func describe(_ text: String) throws(StoreError) {
-    let bytes = Array(text.utf8.prefix(256))
+    let bytes = Array(text.utf8.prefix(LockDescription.sizeMax))
     do throws(SystemError) {
       try descriptor.use { number throws(SystemError) in
         try SystemCalls.setSize(number, 0)

@@ -148,6 +148,14 @@ extension SystemCalls {
     try retrying { ftruncate(descriptor, size) }
   }
 
+  /// Opens a file without a name. The corresponding C function is `memfd_create` on Linux.
+  static func openAnonymous() throws(SystemError) -> Int32 { try check(varve_open_anonymous()) }
+
+  /// Makes a range read as zeros and gives its room back. The corresponding C function is `fallocate` on Linux.
+  static func punchHole(_ descriptor: Int32, at offset: UInt64, length: UInt64) throws(SystemError) {
+    try check(varve_punch_hole(descriptor, offset, length))
+  }
+
   /// Makes the contents durable. The corresponding C function is `fdatasync`.
   static func syncFile(_ descriptor: Int32) throws(SystemError) { try check(varve_sync_file(descriptor)) }
 
