@@ -32,7 +32,7 @@ package final class Monitor<State>: Sendable {
     return try unsafe body(&state)
   }
 
-  /// Calls `body` with the state now and after each change, until it returns a result.
+  /// Calls `body` with the state now and after each change, until it returns a result, and wakes those that wait.
   ///
   /// The state may be edited only in the call that returns the result.
   package func wait<Result, Failure: Error>(
@@ -41,7 +41,10 @@ package final class Monitor<State>: Sendable {
     lock.lock()
     defer { lock.unlock() }
     while true {
-      if let result = try unsafe body(&state) { return result }
+      if let result = try unsafe body(&state) {
+        condition.broadcast()
+        return result
+      }
       condition.wait()
     }
   }
