@@ -47,15 +47,18 @@ let swiftSyntaxLibraries = [
 let package = Package(
   name: "varve",
   products: [
-    .library(name: "VarveLog", targets: ["VarveLog"])
+    .library(name: "VarveLog", targets: ["VarveLog"]),
+    .executable(name: "debgraph", targets: ["Debgraph"]),
   ],
   targets: [
     // The layers, lowest first; each imports only what stands above it. A test compares this list with DESIGN.md.
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
     .target(name: "CVarve"),
     .target(name: "VarveLog", dependencies: ["CLZ4", "CVarve"]),
+    .executableTarget(name: "Debgraph"),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog"]),
     .testTarget(name: "LayoutTests"),
+    .testTarget(name: "DebgraphTests", dependencies: ["Debgraph"]),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
   ]
 )

@@ -1,0 +1,4 @@
+@main
+struct Debgraph {
+  static func main() {}
+}
