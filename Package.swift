@@ -58,7 +58,7 @@ let package = Package(
     .executableTarget(name: "Debgraph"),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog"]),
     .testTarget(name: "LayoutTests"),
-    .testTarget(name: "DebgraphTests", dependencies: ["Debgraph"]),
+    .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "VarveTestSupport"]),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
   ]
 )

@@ -59,25 +59,20 @@ enum CallRules {
   /// `@unchecked Sendable` is for the kinds of type that everything else is built on, each with its proof.
   static let uncheckedKindsMax = 3
 
-  /// Every `@unchecked Sendable` has a comment in the line before or the next one that names its kind and the reason
-  /// it holds: `// Sendable (mapped bytes): never written after …`.
+  /// Every `@unchecked Sendable` has a comment, before its declaration or first within it, that names its kind and the
+  /// reason it holds: `Sendable (mapped bytes): never written after …`.
   static func uncheckedSendable(_ files: [SourceFile]) -> [Violation] {
     var kinds: [String: Violation] = [:]
     var violations: [Violation] = []
     for file in files {
-      let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false)
       for attribute in nodes(AttributeSyntax.self, in: file)
       where attribute.attributeName.trimmedDescription == "unchecked" {
-        let line = file.line(of: attribute)
-        // The proof may stand before the declaration, or behind the brace that its header ends with.
-        let end = lines[(line - 1)...].firstIndex { $0.contains("{") } ?? line - 1
-        let around = [line - 2, line, end + 1].filter(lines.indices.contains).map { lines[$0] }
-        guard let proof = around.lazy.compactMap({ $0.firstMatch(of: /\/\/ Sendable \(([^)]+)\): .+/) }).first else {
+        guard let proof = proof(of: attribute) else {
           violations.append(
             file.violation(at: attribute, "no proof beside `@unchecked`; write `// Sendable (kind): why it holds`"))
           continue
         }
-        kinds[String(proof.1)] = file.violation(at: attribute, "kind `\(proof.1)`")
+        kinds[proof] = file.violation(at: attribute, "kind `\(proof)`")
       }
     }
     if kinds.count > uncheckedKindsMax {
@@ -88,5 +83,24 @@ enum CallRules {
       }
     }
     return violations
+  }
+
+  private static func proof(of attribute: AttributeSyntax) -> String? {
+    var node = Syntax(attribute)
+    while let parent = node.parent, node.asProtocol((any DeclGroupSyntax).self) == nil { node = parent }
+    guard let declaration = node.asProtocol((any DeclGroupSyntax).self) else { return nil }
+    let first = declaration.memberBlock.leftBrace.nextToken(viewMode: .sourceAccurate)
+    let comments = declaration.leadingTrivia.description + (first?.leadingTrivia.description ?? "")
+    return comments.firstMatch(of: /Sendable \(([^)]+)\): \S/).map { String($0.1) }
+  }
+
+  /// Every `nonisolated(unsafe)` has a comment directly before it that says what keeps it safe.
+  static func uncheckedIsolation(_ file: SourceFile) -> [Violation] {
+    nodes(DeclModifierSyntax.self, in: file).filter { $0.name.text == "nonisolated" && $0.detail != nil }.compactMap {
+      var node = Syntax($0)
+      while let parent = node.parent, node.asProtocol((any DeclSyntaxProtocol).self) == nil { node = parent }
+      return node.leadingTrivia.contains { piece in piece.isComment }
+        ? nil : file.violation(at: $0, "`nonisolated(unsafe)` without a comment that says what keeps it safe")
+    }
   }
 }

@@ -58,8 +58,9 @@ import Testing
     expectNone(files.flatMap(CallRules.undatedMarks))
   }
 
-  @Test func `proves each unchecked Sendable`() {
+  @Test func `proves each unchecked Sendable and isolation`() {
     expectNone(CallRules.uncheckedSendable(files))
+    expectNone(files.flatMap(CallRules.uncheckedIsolation))
   }
 
   @Test func `documents what other targets see`() {

@@ -84,10 +84,25 @@ import Testing
     ("// Sendable (node memory): edited only by the committer.\nfinal class A: @unchecked Sendable {\n}", 0),
     ("final class A: @unchecked Sendable {\n  // Sendable (node memory): edited by the committer.\n}", 0),
     ("final class A:\n  B, @unchecked Sendable\n{\n  // Sendable (node memory): edited by the committer.\n}", 0),
+    (
+      "/// A class.\n///\n/// Sendable (node memory): edited\n/// by the committer.\n@safe class A: @unchecked Sendable {}",
+      0
+    ),
+    ("extension A: @unchecked Sendable {}", 1),
+    ("// Sendable (lock): guarded.\nclass A: Sendable {}\nclass B: @unchecked Sendable {}", 1),
     ("final class A: Sendable {\n}", 0),
   ])
   func `when an unchecked Sendable has no proof`(text: String, count: Int) {
     #expect(CallRules.uncheckedSendable([file(text)]).count == count)
+  }
+
+  @Test(arguments: [
+    ("class A {\n  nonisolated(unsafe) var b = 1\n}", 1), ("nonisolated(unsafe) var b = 1", 1),
+    ("class A {\n  // Only under the lock.\n  private nonisolated(unsafe) var b = 1\n}", 0),
+    ("class A {\n  nonisolated var b: Int { 1 }\n}", 0),
+  ])
+  func `when nobody says what keeps unchecked isolation safe`(text: String, count: Int) {
+    #expect(CallRules.uncheckedIsolation(file(text)).count == count)
   }
 
   @Test func `when there are more than three kinds of unchecked Sendable`() {

@@ -29,8 +29,9 @@
 /// roots before its first edit and lets readers who come meanwhile share that registration (one snapshot a version).
 /// Otherwise a reader would get roots whose nodes were edited or given back already.
 ///
-/// Sendable: the blocks are written by the committer only, and only while no other thread can reach them; what others
-/// can reach is never written again until no registration covers it, and registrations change under the state lock.
+/// Sendable (node memory): the blocks are written by the committer only, and only while no other thread can reach them;
+/// what others can reach is never written again until no registration covers it, and registrations change under the
+/// state lock.
 @safe
 package final class NodeStore: @unchecked Sendable {
   /// Everything mutable, in memory of its own: fields of a class would cost an exclusivity check at each access.
