@@ -48,6 +48,7 @@ let package = Package(
   name: "varve",
   products: [
     .library(name: "VarveLog", targets: ["VarveLog"]),
+    .library(name: "Varve", targets: ["Varve"]),
     .executable(name: "debgraph", targets: ["Debgraph"]),
   ],
   targets: [
@@ -55,11 +56,15 @@ let package = Package(
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
     .target(name: "CVarve"),
     .target(name: "VarveLog", dependencies: ["CLZ4", "CVarve"]),
+    .macro(name: "VarveMacros"),
+    .target(name: "Varve", dependencies: ["VarveLog", "VarveMacros"]),
     .executableTarget(name: "Debgraph"),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog"]),
     .testTarget(name: "LayoutTests"),
     .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "VarveTestSupport"]),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
+    .testTarget(name: "VarveMacrosTests", dependencies: ["VarveMacros"]),
+    .testTarget(name: "VarveTests", dependencies: ["Varve", "VarveLog", "VarveTestSupport"]),
   ]
 )
 
