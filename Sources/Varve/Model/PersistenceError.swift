@@ -9,6 +9,7 @@ public struct PersistenceError: Error, Sendable {
   public struct Code: Hashable, Sendable {
     /// The name of the code, as it appears in descriptions.
     public let name: String
+    /// Makes a code. Only this package adds kinds.
     package init(_ name: String) { self.name = name }
   }
 
