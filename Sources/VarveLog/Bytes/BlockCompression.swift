@@ -12,9 +12,10 @@ package enum BlockCompression {
   ///
   /// Give a target that is shorter than the bytes to ask only for what saves room.
   ///
-  /// - Returns: The number of bytes that were written, or `nil` when they do not fit or the input is too long.
+  /// - Returns: The number of bytes that were written, or `nil` when they do not fit, or the input is empty or too
+  ///   long.
   package static func compress(_ bytes: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Int? {
-    guard bytes.count <= inputSizeMax, let output = target.baseAddress else { return nil }
+    guard bytes.count > 0, bytes.count <= inputSizeMax, let output = target.baseAddress else { return nil }
     let capacity = Int32(clamping: target.count)
     guard let input = bytes.baseAddress else { return nil }
     let written = unsafe LZ4_compress_default(

@@ -1,0 +1,50 @@
+package import VarveLog
+
+extension File {
+  /// Writes all of `bytes` at `offset`.
+  package func write(_ bytes: [UInt8], at offset: UInt64) throws(StoreError) {
+    try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(StoreError) in
+      try unsafe write(buffer, at: offset)
+    }
+  }
+
+  /// Reads up to `count` bytes at `offset`.
+  package func read(count: Int, at offset: UInt64) throws -> [UInt8] {
+    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      initialized = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+    }
+  }
+
+  /// Everything in the file.
+  package func contents() throws -> [UInt8] { try read(count: Int(size()), at: 0) }
+}
+
+extension Directory {
+  /// Everything in the file `name`.
+  package func contents(of name: String) throws -> [UInt8] {
+    let file = try openFile(name, for: .reading)
+    defer { file.close() }
+    return try file.contents()
+  }
+
+  /// Makes the file `name` with `bytes` in it, or gives it these instead of what it has.
+  package func put(_ bytes: [UInt8], in name: String) throws {
+    let file = try list().contains(name) ? openFile(name, for: .writing) : createFile(name)
+    defer { file.close() }
+    try file.setSize(0)
+    try file.write(bytes, at: 0)
+  }
+}
+
+extension FileMapping {
+  /// A copy of the bytes in `range`.
+  package func bytes(in range: Range<Int>) -> [UInt8] {
+    precondition(range.lowerBound >= 0 && range.upperBound <= length, "a range to be copied must lie in the mapping")
+    return unsafe Array(UnsafeRawBufferPointer(start: baseAddress + range.lowerBound, count: range.count))
+  }
+
+  /// Stores `bytes` at `offset`.
+  package func store(_ bytes: [UInt8], at offset: Int) {
+    unsafe bytes.span.bytes.withUnsafeBytes { buffer in unsafe store(buffer, at: offset) }
+  }
+}
