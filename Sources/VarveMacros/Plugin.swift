@@ -13,7 +13,16 @@ import SwiftSyntaxMacros
 /// Finds the macros by the names that `Macros.swift` of Varve declares.
 struct Provider: PluginProvider {
   func resolveMacro(moduleName: String, typeName: String) throws -> any Macro.Type {
-    throw UnknownMacro(name: typeName)
+    switch typeName {
+    case "EntityMacro": EntityMacro.self
+    case "AttributeMarkerMacro": AttributeMarkerMacro.self
+    case "RelationshipMarkerMacro": RelationshipMarkerMacro.self
+    case "AttributeAccessorMacro": AttributeAccessorMacro.self
+    case "ToOneAccessorMacro": ToOneAccessorMacro.self
+    case "RequiredToOneAccessorMacro": RequiredToOneAccessorMacro.self
+    case "ToManyAccessorMacro": ToManyAccessorMacro.self
+    default: throw UnknownMacro(name: typeName)
+    }
   }
 }
 

@@ -24,7 +24,7 @@
 ///       Varve.AttributeDescription("isOpened", \Food.isOpened, default: false),
 ///     ],
 ///     relationships: [
-///       Varve.RelationshipDescription("shelf", \Food.shelf, inverse: \Shelf.foods, deleteRule: .nullify)
+///       Varve.RelationshipDescription("shelf", \Food.shelf, inverse: \Shelf.foods)
 ///     ])
 ///   convenience init(in context: Varve.ManagedObjectContext, barcode: String) {
 ///     self.init(_insertInto: context)                       // required; a new object with its default values

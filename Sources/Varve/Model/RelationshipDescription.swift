@@ -83,8 +83,8 @@ public struct RelationshipDescription: Sendable {
 
   /// Describes the relationship behind a property of type `Target?`, as `@Entity` does.
   public init<Root, Target: EntityClass>(
-    _ name: String, _ keyPath: any KeyPath<Root, Target?> & Sendable, inverse: (any AnyKeyPath & Sendable)? = nil,
-    deleteRule: DeleteRule = .nullify
+    _ name: String, _ keyPath: any KeyPath<Root, Target?> & Sendable, deleteRule: DeleteRule = .nullify,
+    inverse: (any AnyKeyPath & Sendable)? = nil
   ) {
     self.init(
       name: name, target: .entityClass(Target.self), isToMany: false, isOptional: true,
@@ -93,8 +93,8 @@ public struct RelationshipDescription: Sendable {
 
   /// Describes the relationship behind a property of type `Target`, as `@Entity` does: one that must be set.
   public init<Root, Target: EntityClass>(
-    _ name: String, _ keyPath: any KeyPath<Root, Target> & Sendable, inverse: (any AnyKeyPath & Sendable)? = nil,
-    deleteRule: DeleteRule = .nullify
+    _ name: String, _ keyPath: any KeyPath<Root, Target> & Sendable, deleteRule: DeleteRule = .nullify,
+    inverse: (any AnyKeyPath & Sendable)? = nil
   ) {
     self.init(
       name: name, target: .entityClass(Target.self), isToMany: false, isOptional: false,
@@ -103,8 +103,8 @@ public struct RelationshipDescription: Sendable {
 
   /// Describes the relationship behind a property of type `Set<Target>`, as `@Entity` does.
   public init<Root, Target: EntityClass>(
-    _ name: String, _ keyPath: any KeyPath<Root, Set<Target>> & Sendable, inverse: (any AnyKeyPath & Sendable)? = nil,
-    deleteRule: DeleteRule = .nullify
+    _ name: String, _ keyPath: any KeyPath<Root, Set<Target>> & Sendable, deleteRule: DeleteRule = .nullify,
+    inverse: (any AnyKeyPath & Sendable)? = nil
   ) {
     self.init(
       name: name, target: .entityClass(Target.self), isToMany: true, isOptional: true,
