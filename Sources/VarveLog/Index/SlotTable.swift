@@ -3,7 +3,7 @@
 /// A plain value without ownership; the store keeps the mapping alive as long as a snapshot may use the slot.
 @safe
 package struct SegmentSlot: RadixElement {
-  /// The number of the segment.
+  /// The number of the segment; the highest bit is set for compacted ones.
   private var segmentNumber: UInt64
   /// The first byte of the segment, or `nil` when it is not mapped.
   package var baseAddress: UnsafeRawPointer?
@@ -16,24 +16,30 @@ package struct SegmentSlot: RadixElement {
   /// Makes an entry.
   @inline(__always)
   package init(
-    segment: SegmentID, baseAddress: UnsafeRawPointer?, length: Int, verifiedBitmap: UnsafeMutableRawPointer?
+    segment: SegmentFile, baseAddress: UnsafeRawPointer?, length: Int, verifiedBitmap: UnsafeMutableRawPointer?
   ) {
-    segmentNumber = segment.rawValue
+    segmentNumber = segment.id.rawValue | (segment.kind == .compacted ? SegmentSlot.compactedBit : 0)
     unsafe self.baseAddress = unsafe baseAddress
     self.length = length
     unsafe self.verifiedBitmap = unsafe verifiedBitmap
   }
 
+  private static var compactedBit: UInt64 { 1 << 63 }
+
   /// The segment.
   @inline(__always)
-  package var segment: SegmentID { SegmentID(rawValue: segmentNumber) }
+  package var segment: SegmentFile {
+    SegmentFile(
+      kind: segmentNumber & SegmentSlot.compactedBit == 0 ? .log : .compacted,
+      id: SegmentID(rawValue: segmentNumber & ~SegmentSlot.compactedBit))
+  }
 
   /// A page holds 32 slots: one kibibyte.
   package static var leafBits: Int { 5 }
   /// No segment.
   @inline(__always)
   package static var absent: SegmentSlot {
-    unsafe SegmentSlot(segment: .none, baseAddress: nil, length: 0, verifiedBitmap: nil)
+    unsafe SegmentSlot(segment: SegmentFile(kind: .log, id: .none), baseAddress: nil, length: 0, verifiedBitmap: nil)
   }
   /// Whether there is no segment.
   @inline(__always)

@@ -44,7 +44,7 @@ extension Manifest {
   /// The manifest of a store that holds nothing yet.
   package init(new storeUUID: StoreUUID) {
     self.init(
-      storeUUID: storeUUID, generation: 0, nextSegmentID: 1, provenEnd: .start, closedEnd: nil,
+      storeUUID: storeUUID, generation: 0, nextSegmentID: 1, provenEnd: .start, closedEnd: .start,
       deletesKnownSince: .zero, segments: [], preparing: [], removable: [])
   }
 

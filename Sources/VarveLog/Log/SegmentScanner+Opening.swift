@@ -19,7 +19,7 @@ package struct ScannedSegment: ~Copyable {
     _ segment: ManifestSegment, in folder: any Directory
   ) throws(StoreError) -> ScannedSegment? {
     let file: any File
-    do {
+    do throws(StoreError) {
       file = try folder.openFile(StoreLayout.fileName(segment.file), for: .reading)
     } catch where error.code == .notFound {
       return nil

@@ -1,0 +1,72 @@
+/// The log segment that commits are appended to.
+struct ActiveSegment {
+  let file: any File
+  let mapped: MappedSegment
+  let id: SegmentID
+  let salt: UInt64
+  /// The slot under which locations name the segment, once it was published.
+  var slot: UInt16?
+  /// Where the next frame goes.
+  var end: UInt64
+  /// Up to here the file holds bytes, zeros behind the end.
+  var writtenThrough: UInt64
+  /// Bytes that the segment may grow to.
+  let capacity: UInt64
+  var firstSequence = CommitSequence.zero
+  var running = RunningChecksum()
+
+  /// Whether frames are copied into the mapping, or written.
+  let usesMapping: Bool
+
+  /// Bytes of zeros that are written in one call. Larger calls make page-cache folios that cost a megabyte of device
+  /// writes per small sync.
+  private static let zeroCallSize = 16 << 10
+
+  /// Makes sure that the file has room for `length` more bytes, written before: what meets a full disk, meets it
+  /// here, in front of any byte of a commit.
+  mutating func grow(for length: Int, options: StoreOptions) throws(StoreError) {
+    let needed = end + UInt64(length)
+    guard needed > writtenThrough else { return }
+    let step = min(max(writtenThrough, UInt64(options.growthStep)), UInt64(options.growthStepLimit))
+    let target = max(needed, min(capacity, writtenThrough + step))
+    try ActiveSegment.writeZeros(to: file, from: writtenThrough, through: target)
+    writtenThrough = target
+  }
+
+  static func writeZeros(to file: any File, from start: UInt64, through end: UInt64) throws(StoreError) {
+    let zeros = [UInt8](repeating: 0, count: zeroCallSize)
+    var place = start
+    while place < end {
+      // Calls end at multiples of their size, so that no page is written twice.
+      let length = min(UInt64(zeroCallSize) - place % UInt64(zeroCallSize), end - place)
+      try unsafe zeros.span.bytes.withUnsafeBytes { bytes throws(StoreError) in
+        try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[0..<Int(length)]), at: place)
+      }
+      place += length
+    }
+  }
+
+  /// Puts bytes at the end of the log: all but the first word, then the first word, so that a reader of the file sees
+  /// zeros or the whole.
+  func store(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
+    if usesMapping {
+      unsafe mapped.mapping.store(UnsafeRawBufferPointer(rebasing: bytes[8...]), at: Int(offset) + 8)
+      unsafe mapped.mapping.storeWord(bytes.load(as: UInt64.self), at: Int(offset))
+    } else {
+      try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[8...]), at: offset + 8)
+      try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[0..<8]), at: offset)
+    }
+  }
+}
+
+/// A segment that was made in advance, so that a roll needs no manifest.
+struct PreparedSegment {
+  let id: SegmentID
+  let salt: UInt64
+  /// The file, once it is made.
+  var file: (any File)?
+  /// Up to here the file holds zeros.
+  var writtenThrough: UInt64 = 0
+  /// Whether the file and its entry are on the device.
+  var isReady = false
+}

@@ -1,0 +1,203 @@
+/// What one commit does: puts and deletes in order, and what must be true for it to happen.
+///
+/// Filled by the closure of ``LogStore/commit(durability:_:)``, on the caller's thread and without any lock: bodies are
+/// copied, compressed and checksummed here, before the batch waits for its turn.
+///
+/// After an operation threw, the batch is spoiled: committing it throws the same error and changes nothing, also when
+/// the caller swallowed the first one.
+public struct Batch {
+  struct Operation {
+    var id: RecordID
+    var kind: RecordKind
+    /// Where the record's header starts in the buffer.
+    var start: Int
+    var recordLength: Int
+    var bodyChecksum: UInt32
+    /// The keys under which the new row stands, as a range of entries in ``Batch/keys``.
+    var keys: Range<Int>
+  }
+
+  enum Expectation {
+    case version(RecordID, CommitSequence)
+    case exists(RecordID)
+    case absent(RecordID)
+    case empty(IndexID, prefix: [UInt8])
+  }
+
+  /// Who commits, for the history: at most 255 bytes of UTF-8; the rest is cut.
+  public var author: String?
+  /// The context that commits, for the history: at most 255 bytes of UTF-8; the rest is cut.
+  public var contextName: String?
+  /// Anything that the store's commit observer should get with the commit. Not stored.
+  public var attachment: (any Sendable)?
+
+  /// The frame in the making: room for its header, then the records.
+  var buffer: [UInt8]
+  var operations: [Operation] = []
+  var expectations: [Expectation] = []
+  var keys = IndexKeys()
+  var failure: StoreError?
+  private let options: StoreOptions
+  private let indexing: (any RowIndexing)?
+
+  init(options: StoreOptions, indexing: (any RowIndexing)?) {
+    self.options = options
+    self.indexing = indexing
+    buffer = [UInt8](repeating: 0, count: FrameHeader.size)
+  }
+
+  /// Whether the batch does nothing. An empty batch still checks its expectations, and commits nothing.
+  public var isEmpty: Bool { operations.isEmpty }
+
+  /// The number of operations.
+  public var count: Int { operations.count }
+
+  // MARK: Operations
+
+  /// Gives the record a body, whether or not it exists.
+  ///
+  /// - Throws: `.limitExceeded` when the body or the batch is too large; what the indexing throws.
+  public mutating func put(_ id: RecordID, _ body: RawSpan) throws(StoreError) {
+    try unsafe body.withUnsafeBytes { bytes throws(StoreError) in try unsafe append(.put, id, bytes) }
+  }
+
+  /// Gives the record a body, whether or not it exists.
+  ///
+  /// - Throws: `.limitExceeded` when the body or the batch is too large; what the indexing throws.
+  public mutating func put(_ id: RecordID, _ body: [UInt8]) throws(StoreError) {
+    try unsafe body.span.bytes.withUnsafeBytes { bytes throws(StoreError) in try unsafe append(.put, id, bytes) }
+  }
+
+  /// Removes the record. Removing one that does not exist is no error and changes nothing.
+  ///
+  /// - Throws: `.limitExceeded` when the batch is too large.
+  public mutating func delete(_ id: RecordID) throws(StoreError) {
+    try unsafe append(.delete, id, UnsafeRawBufferPointer(start: nil, count: 0))
+  }
+
+  /// Gives a schema record a body. Opening hands out all schema records before it fills any index.
+  ///
+  /// - Throws: `.limitExceeded` when the body or the batch is too large; `.invalidArgument` for another entity than 0.
+  public mutating func putSchema(_ id: RecordID, _ body: [UInt8]) throws(StoreError) {
+    guard id.entity == 0 else {
+      throw StoreError(
+        .invalidArgument, "Schema records are of entity 0, and record \(id) is not. Nothing was committed.",
+        at: .init(record: id))
+    }
+    try unsafe body.span.bytes.withUnsafeBytes { bytes throws(StoreError) in try unsafe append(.schema, id, bytes) }
+  }
+
+  // MARK: Expectations
+
+  /// Expects the record to be at this version before the batch, or to be absent when `version` is zero. If not, the
+  /// commit throws `.versionMismatch`.
+  public mutating func expect(_ id: RecordID, version: CommitSequence) {
+    expectations.append(.version(id, version))
+  }
+
+  /// Expects the record to exist after the batch. If not, the commit throws `.existenceMismatch`.
+  public mutating func expectExists(_ id: RecordID) { expectations.append(.exists(id)) }
+
+  /// Expects the record not to exist after the batch. If not, the commit throws `.existenceMismatch`.
+  public mutating func expectAbsent(_ id: RecordID) { expectations.append(.absent(id)) }
+
+  /// Expects that no key of `index` starts with `prefix` after the batch. If not, the commit throws `.rangeNotEmpty`.
+  public mutating func expectEmpty(_ index: IndexID, prefix: [UInt8]) {
+    expectations.append(.empty(index, prefix: prefix))
+  }
+
+  // MARK: Encoding
+
+  private mutating func append(
+    _ kind: RecordKind, _ id: RecordID, _ body: UnsafeRawBufferPointer
+  ) throws(StoreError) {
+    do throws(StoreError) {
+      if let failure { throw failure }
+      try checkLimits(id, bodyLength: body.count)
+      let keyRange = try unsafe appendKeys(kind, id, body)
+      let start = buffer.count
+      let header = unsafe encode(kind, id, body)
+      let length = header.recordLength
+      let stored = start + RecordHeader.size
+      let checksum = unsafe buffer.withUnsafeBytes { bytes in
+        unsafe CRC32C.checksum(
+          seed: 0, of: UnsafeRawBufferPointer(rebasing: bytes[stored..<stored + header.storedLength]))
+      }
+      operations.append(
+        Operation(
+          id: id, kind: kind, start: start, recordLength: length, bodyChecksum: checksum, keys: keyRange))
+    } catch {
+      failure = failure ?? error
+      throw error
+    }
+  }
+
+  private func checkLimits(_ id: RecordID, bodyLength: Int) throws(StoreError) {
+    if bodyLength > options.recordSizeLimit {
+      throw StoreError(
+        .limitExceeded,
+        "The body of record \(id) has \(bodyLength) bytes, and recordSizeLimit is \(options.recordSizeLimit). "
+          + "Nothing was committed; store less, or open the store with a higher limit.", at: .init(record: id))
+    }
+    // Room for the header, an LZ4 block that turns out longer, and the names at the end.
+    let length = buffer.count + RecordHeader.size + bodyLength + 8 + 512
+    if length > options.batchSizeLimit || operations.count >= Int(Int32.max) {
+      throw StoreError(
+        .limitExceeded,
+        "The batch would have more than \(options.batchSizeLimit) bytes, which is batchSizeLimit. Nothing was "
+          + "committed; split the work into several commits.", at: .init(record: id))
+    }
+  }
+
+  private mutating func appendKeys(
+    _ kind: RecordKind, _ id: RecordID, _ body: UnsafeRawBufferPointer
+  ) throws(StoreError) -> Range<Int> {
+    let first = keys.entries.count
+    guard kind == .put, let indexing, indexing.hasKeys(entity: id.entity) else { return first..<first }
+    do {
+      try unsafe indexing.appendKeys(of: id, row: body.bytes, to: &keys)
+    } catch {
+      throw StoreError(
+        .invalidArgument, "The keys of record \(id) could not be computed from its body. Nothing was committed.",
+        at: .init(record: id), cause: error)
+    }
+    return first..<keys.entries.count
+  }
+
+  /// Appends header (without version and checksum), body and padding to the buffer.
+  private mutating func encode(_ kind: RecordKind, _ id: RecordID, _ body: UnsafeRawBufferPointer) -> RecordHeader {
+    var header = RecordHeader(
+      id: id, version: .zero, kind: kind, isCompressed: false, storedLength: body.count, checksum: 0)
+    let start = buffer.count
+    if body.count > options.compressionThreshold, let block = unsafe CompressedBody.encode(body) {
+      header.isCompressed = true
+      header.storedLength = block.count
+      buffer.append(contentsOf: repeatElement(0, count: RecordHeader.size))
+      buffer.append(contentsOf: block)
+    } else {
+      buffer.append(contentsOf: repeatElement(0, count: RecordHeader.size))
+      unsafe buffer.append(contentsOf: body)
+    }
+    buffer.append(contentsOf: repeatElement(0, count: start + header.recordLength - buffer.count))
+    unsafe buffer.withUnsafeMutableBytes { bytes in
+      unsafe header.encode(into: UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + RecordHeader.size]))
+    }
+    return header
+  }
+}
+
+extension CompressedBody {
+  /// The stored form of a body, or `nil` when compression does not make it smaller.
+  package static func encode(_ body: UnsafeRawBufferPointer) -> [UInt8]? {
+    let capacity = prefixSize + BlockCompression.compressedSizeMax(of: body.count)
+    var length: Int?
+    let stored = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+      let raw = UnsafeMutableRawBufferPointer(buffer)
+      unsafe raw.setInteger(UInt32(body.count), at: 0)
+      length = unsafe BlockCompression.compress(body, into: UnsafeMutableRawBufferPointer(rebasing: raw[prefixSize...]))
+      count = prefixSize + (length ?? 0)
+    }
+    guard length != nil, stored.count < body.count else { return nil }
+    return stored
+  }
+}

@@ -1,0 +1,193 @@
+/// What a batch will change, worked out and checked against the state before anything is written, so that nothing of a
+/// refused batch has to be undone.
+struct CommitPlan {
+  /// A key that appears or disappears.
+  struct KeyChange {
+    var id: RecordID
+    var entry: IndexKeys.Entry
+  }
+
+  /// The last operation on each record, if there is more than one operation.
+  private var lastOperations: [RecordID: Int] = [:]
+  /// Keys of the rows that are replaced or deleted.
+  private(set) var oldKeys = IndexKeys()
+  /// Keys that go; their bytes are in ``oldKeys``.
+  private(set) var removals: [KeyChange] = []
+  /// Keys that come; their bytes are in the batch's keys.
+  private(set) var insertions: [KeyChange] = []
+
+  /// Checks the batch against `state` and works out what it changes.
+  ///
+  /// - Throws: `.versionMismatch`, `.existenceMismatch`, `.rangeNotEmpty`, `.duplicateKey`, `.corrupt` when a row that
+  ///   has to be looked at is damaged.
+  init(_ batch: Batch, state: StoreState, indexing: (any RowIndexing)?) throws(StoreError) {
+    if batch.operations.count > 1 {
+      lastOperations.reserveCapacity(batch.operations.count)
+      for (position, operation) in batch.operations.enumerated() { lastOperations[operation.id] = position }
+    }
+    try checkVersions(batch, state)
+    if let indexing { try planKeys(batch, state, indexing) }
+    try checkUniqueness(batch, state, indexing)
+    try checkOutcome(batch, state)
+  }
+
+  /// The operation that decides what becomes of the record, or `nil` if the batch does not touch it.
+  private func decidingOperation(_ id: RecordID, in batch: Batch) -> Batch.Operation? {
+    if batch.operations.count == 1 { return batch.operations[0].id == id ? batch.operations[0] : nil }
+    return lastOperations[id].map { batch.operations[$0] }
+  }
+
+  private func exists(_ id: RecordID, after batch: Batch, _ state: StoreState) -> Bool {
+    if let operation = decidingOperation(id, in: batch) { return operation.kind != .delete }
+    return state.objects.location(of: id) != nil
+  }
+
+  // MARK: Before
+
+  private func checkVersions(_ batch: Batch, _ state: StoreState) throws(StoreError) {
+    for case .version(let id, let expected) in batch.expectations {
+      let found = try state.version(of: id)
+      if (found ?? .zero) == expected { continue }
+      let wanted = expected == .zero ? "no such record" : "version \(expected)"
+      let actual = found.map { "it is at version \($0)" } ?? "it does not exist"
+      throw StoreError(
+        .versionMismatch,
+        "The batch expects \(wanted) for record \(id), but \(actual). Nothing was committed; read it again and repeat.",
+        at: .init(sequence: found, record: id))
+    }
+  }
+
+  // MARK: Keys
+
+  private mutating func planKeys(
+    _ batch: Batch, _ state: StoreState, _ indexing: any RowIndexing
+  ) throws(StoreError) {
+    for (position, operation) in batch.operations.enumerated() where indexing.hasKeys(entity: operation.id.entity) {
+      if batch.operations.count > 1, lastOperations[operation.id] != position { continue }
+      let first = oldKeys.entries.count
+      try appendOldKeys(of: operation.id, state, indexing)
+      let old = oldKeys.entries[first...]
+      let new = batch.keys.entries[operation.keys]
+      for entry in old where !CommitPlan.contains(new, batch.keys, entry, oldKeys) {
+        removals.append(KeyChange(id: operation.id, entry: entry))
+      }
+      for entry in new where !CommitPlan.contains(old, oldKeys, entry, batch.keys) {
+        guard entry.range.count <= OrderedIndex.keyByteCountMax else { throw keyTooLong(operation.id, entry) }
+        insertions.append(KeyChange(id: operation.id, entry: entry))
+      }
+    }
+  }
+
+  private mutating func appendOldKeys(
+    of id: RecordID, _ state: StoreState, _ indexing: any RowIndexing
+  ) throws(StoreError) {
+    guard let location = state.objects.location(of: id) else { return }
+    do {
+      try state.read(at: location, of: id) { _, row in try indexing.appendKeys(of: id, row: row, to: &oldKeys) }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      throw StoreError(
+        .corrupt, "The stored body of record \(id) gives no keys, so that the record cannot be changed.",
+        at: .init(record: id), cause: error)
+    }
+  }
+
+  private static func contains(
+    _ entries: ArraySlice<IndexKeys.Entry>, _ keys: IndexKeys, _ entry: IndexKeys.Entry, _ others: IndexKeys
+  ) -> Bool {
+    entries.contains { $0.index == entry.index && keys.bytes(of: $0) == others.bytes(of: entry) }
+  }
+
+  private func keyTooLong(_ id: RecordID, _ entry: IndexKeys.Entry) -> StoreError {
+    StoreError(
+      .limitExceeded,
+      "A key of record \(id) has \(entry.range.count) bytes, and keys have at most \(OrderedIndex.keyByteCountMax). "
+        + "Nothing was committed.", at: .init(record: id, index: entry.index))
+  }
+
+  // MARK: After
+
+  private func checkUniqueness(
+    _ batch: Batch, _ state: StoreState, _ indexing: (any RowIndexing)?
+  ) throws(StoreError) {
+    guard let indexing, !insertions.isEmpty else { return }
+    let unique = Set(indexing.indexes.lazy.filter(\.isUnique).map(\.id))
+    guard !unique.isEmpty else { return }
+    var seen: [KeyBytes: RecordID] = [:]
+    for insertion in insertions where insertion.entry.isUnique && unique.contains(insertion.entry.index) {
+      let bytes = batch.keys.bytes(of: insertion.entry)
+      if let holder = try holder(of: bytes, insertion, state), !isReleased(bytes, insertion.entry.index, by: holder) {
+        throw duplicate(insertion, holder: holder)
+      }
+      let key = KeyBytes(index: insertion.entry.index, bytes: bytes)
+      if let other = seen.updateValue(insertion.id, forKey: key) { throw duplicate(insertion, holder: other) }
+    }
+  }
+
+  private struct KeyBytes: Hashable {
+    var index: IndexID
+    var bytes: ArraySlice<UInt8>
+  }
+
+  private func holder(
+    of bytes: ArraySlice<UInt8>, _ insertion: KeyChange, _ state: StoreState
+  ) throws(StoreError) -> RecordID? {
+    let holder = unsafe bytes.withUnsafeBytes { unsafe state.index.firstRecord(insertion.entry.index, $0) }
+    return holder == insertion.id ? nil : holder
+  }
+
+  /// Whether the batch itself takes the key away from its holder.
+  private func isReleased(_ bytes: ArraySlice<UInt8>, _ index: IndexID, by holder: RecordID) -> Bool {
+    removals.contains { $0.id == holder && $0.entry.index == index && oldKeys.bytes(of: $0.entry) == bytes }
+  }
+
+  private func duplicate(_ insertion: KeyChange, holder: RecordID) -> StoreError {
+    StoreError(
+      .duplicateKey,
+      "Record \(insertion.id) would have the key that record \(holder) has in unique index "
+        + "\(insertion.entry.index.rawValue). Nothing was committed; change one of them.",
+      at: .init(record: holder, index: insertion.entry.index))
+  }
+
+  private func checkOutcome(_ batch: Batch, _ state: StoreState) throws(StoreError) {
+    for expectation in batch.expectations {
+      switch expectation {
+      case .version: break
+      case .exists(let id):
+        if !exists(id, after: batch, state) { throw existenceMismatch(id, "to exist, but it does not") }
+      case .absent(let id):
+        if exists(id, after: batch, state) { throw existenceMismatch(id, "not to exist, but it does") }
+      case .empty(let index, let prefix):
+        if let id = remaining(in: index, prefix, batch, state) {
+          throw StoreError(
+            .rangeNotEmpty,
+            "The batch expects that no record stands under a prefix of index \(index.rawValue), but record \(id) "
+              + "does. Nothing was committed; read again and repeat.", at: .init(record: id, index: index))
+        }
+      }
+    }
+  }
+
+  private func existenceMismatch(_ id: RecordID, _ expectation: String) -> StoreError {
+    StoreError(
+      .existenceMismatch, "The batch expects record \(id) \(expectation). Nothing was committed.", at: .init(record: id))
+  }
+
+  /// A record that stands under the prefix after the batch, if there is one.
+  private func remaining(
+    in index: IndexID, _ prefix: [UInt8], _ batch: Batch, _ state: StoreState
+  ) -> RecordID? {
+    for insertion in insertions where insertion.entry.index == index {
+      if batch.keys.bytes(of: insertion.entry).starts(with: prefix) { return insertion.id }
+    }
+    let removed = Set(removals.lazy.filter { $0.entry.index == index }.map(\.id))
+    var found: RecordID?
+    unsafe state.index.forEach(index, in: .prefix(prefix)) { _, id in
+      if removed.contains(id) { return true }
+      found = id
+      return false
+    }
+    return found
+  }
+}

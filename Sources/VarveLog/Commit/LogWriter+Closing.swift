@@ -1,0 +1,28 @@
+extension LogWriter {
+  /// Makes everything durable, seals the log and says so in the manifest. A poisoned store is only let go.
+  mutating func close() throws(StoreError) {
+    guard !isClosed else { return }
+    isClosed = true
+    guard poison == nil else { return }
+    do throws(WriteFailure) {
+      if unsettled != nil { try settle(for: 0) }
+      try sync()
+      guard let active else { return }
+      // Nothing happened since a clean opening, not even growth.
+      if context.manifests.current.closedEnd == end, active.writtenThrough == active.end { return }
+      try poisoningly { () throws(StoreError) in
+        try active.file.setSize(active.end)
+        try active.file.sync()
+        try prepared?.file?.setSize(0)
+      }
+      let filled = self.filled
+      let end = self.end
+      try context.manifests.replace(provenEnd: end) { manifest in
+        LogWriter.seal(filled, in: &manifest)
+        manifest.closedEnd = end
+      }
+    } catch {
+      throw note(error)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+/// Appends to the log and makes it durable. Guarded by the ``CommitQueue``: one caller at a time.
+struct LogWriter {
+  let context: StoreContext
+  /// The segment that is written to. `nil` before the first change of a new store, or after an unclean opening.
+  var active: ActiveSegment?
+  /// The segment that will follow.
+  var prepared: PreparedSegment?
+  /// Where the log ends, as long as there is no active segment.
+  var end: LogPosition
+  /// The running checksum of the segment in which the log ends, as long as there is no active segment.
+  var running = RunningChecksum()
+  /// Up to here the log is known to be on the device.
+  var durable: LogPosition
+  /// Segment files with bytes that may not be on the device, in order.
+  var unsynced: [any File] = []
+  /// Segments that were filled, and whose ends the manifest does not list yet.
+  var filled: [SegmentID: FilledSegment] = [:]
+  /// What opening found, until the first change has settled it. `nil` after a clean opening.
+  var unsettled: RecoveredLog?
+  /// Why no commit is taken any more.
+  var poison: StoreError?
+  /// Whether the store was closed.
+  var isClosed = false
+  /// Bytes of records by segment.
+  var usage = SegmentUsage()
+
+  /// A log segment that takes no more frames.
+  struct FilledSegment {
+    var end: UInt64
+    var firstSequence: CommitSequence
+    var lastSequence: CommitSequence
+  }
+
+  init(context: StoreContext, end: LogPosition, durable: LogPosition) {
+    self.context = context
+    self.end = end
+    self.durable = durable
+  }
+
+  /// The last sequence in the log.
+  var lastSequence: CommitSequence { end.sequence }
+
+  /// Throws unless the store takes changes: `.closed` or `.poisoned`.
+  func checkIsUsable() throws(StoreError) {
+    if isClosed { throw StoreError.closed }
+    if let poison {
+      throw StoreError(
+        .poisoned,
+        "The store takes no commits since an earlier write or sync failed: what is on the device is not known any "
+          + "more. Reading goes on; close the store and open it again.", cause: poison)
+    }
+  }
+
+  /// Notes a failure that leaves the device in an unknown state, and gives the error to throw.
+  mutating func note(_ failure: WriteFailure) -> StoreError {
+    if failure.poisons, poison == nil { poison = failure.error }
+    return failure.error
+  }
+
+  // MARK: Appending
+
+  /// A frame that was appended.
+  struct Appended {
+    var header: FrameHeader
+    var offset: UInt64
+  }
+
+  /// Appends a batch as the next frame. Rolls to the next segment when this one is full.
+  mutating func append(_ batch: inout Batch, isDisk: Bool) throws(WriteFailure) -> Appended {
+    let length = batch.frameLength
+    try makeRoom(for: length)
+    guard var active else { preconditionFailure("making room opens a segment") }
+    let offset = active.end
+    let header = batch.finishFrame(
+      sequence: lastSequence.next, seed: FrameHeader.seed(salt: active.salt, offset: offset), isDisk: isDisk,
+      durableThrough: durable, timeMicroseconds: context.timeMicroseconds)
+    precondition(header.length == length, "the frame has the length that room was made for")
+    try poisoningly { () throws(StoreError) in
+      try unsafe batch.buffer.span.bytes.withUnsafeBytes { bytes throws(StoreError) in
+        try unsafe active.store(bytes, at: offset)
+      }
+    }
+    noteUnsynced(active.file)
+    active.end += UInt64(length)
+    active.running.add(header)
+    if active.firstSequence == .zero { active.firstSequence = header.sequence }
+    self.active = active
+    end = LogPosition(segment: active.id, offset: active.end, sequence: header.sequence)
+    return Appended(header: header, offset: offset)
+  }
+
+  mutating func noteUnsynced(_ file: any File) {
+    if unsynced.last !== file { unsynced.append(file) }
+  }
+
+  /// Opens, rolls and grows segments as needed for a frame of `length` bytes. A full disk is met here.
+  private mutating func makeRoom(for length: Int) throws(WriteFailure) {
+    if active == nil { try startSegment(for: length) }
+    if let active, active.end + UInt64(length) > active.capacity { try roll(for: length) }
+    let options = context.options
+    try cleanly { () throws(StoreError) in try active?.grow(for: length, options: options) }
+    try prepareEarly()
+  }
+
+  /// Prepares the next segment when this one is half full. That there is no room for it is not yet a failure.
+  private mutating func prepareEarly() throws(WriteFailure) {
+    guard let active, prepared?.isReady != true, active.end > active.capacity / 2 else { return }
+    do throws(WriteFailure) { try prepare() } catch { if error.poisons { throw error } }
+  }
+
+  // MARK: Durability
+
+  /// Makes everything that was appended durable, older segments first.
+  mutating func sync() throws(WriteFailure) {
+    let reached = end
+    for file in unsynced { try poisoningly { () throws(StoreError) in try file.sync() } }
+    unsynced.removeAll()
+    if reached > durable { durable = reached }
+  }
+}
+
+extension StoreError {
+  static var closed: StoreError {
+    StoreError(.closed, "The store is closed. Open it again to go on.")
+  }
+}

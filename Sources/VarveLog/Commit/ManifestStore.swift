@@ -1,0 +1,95 @@
+/// Keeps the manifest, in memory and on the device, and gives numbers to new files.
+///
+/// Replacements never overlap. Each is made durable before the call returns: temporary file, sync, rename, sync of the
+/// folder.
+final class ManifestStore: Sendable {
+  private struct State {
+    var manifest: Manifest
+    /// Files that were removed, but not yet proven to be: their entries stay in the manifest until the segment folder
+    /// was synced behind the removal.
+    var unlinked: Set<SegmentFile> = []
+    /// The first number that is free, also of files that nobody listed.
+    var nextID: UInt64
+  }
+
+  private let state: Guarded<State>
+  private let folder: any Directory
+  private let segmentFolder: any Directory
+
+  init(_ manifest: Manifest, folder: any Directory, segmentFolder: any Directory) {
+    state = Guarded(State(manifest: manifest, nextID: manifest.nextSegmentID))
+    self.folder = folder
+    self.segmentFolder = segmentFolder
+  }
+
+  /// The manifest as it was last made durable.
+  var current: Manifest { state.withLock { $0.manifest } }
+
+  /// A number for a new file. Never given again, also when the file is never made.
+  func newSegmentID() -> SegmentID {
+    state.withLock { state in
+      defer { state.nextID += 1 }
+      return SegmentID(rawValue: state.nextID)
+    }
+  }
+
+  /// Keeps clear of the numbers of files that are in the folder already, whoever put them there.
+  func avoidNumbers(of names: [String]) {
+    state.withLock { state in
+      for name in names {
+        guard let file = StoreLayout.segmentFile(named: name), file.id.rawValue < .max else { continue }
+        state.nextID = max(state.nextID, file.id.rawValue + 1)
+      }
+    }
+  }
+
+  /// Takes note that a file which the manifest lists as removable or preparing was removed.
+  func didUnlink(_ file: SegmentFile) { state.withLock { _ = $0.unlinked.insert(file) } }
+
+  /// Replaces the manifest by an edited copy, and makes that durable.
+  ///
+  /// - Parameter provenEnd: Up to where the log is now known to be on the device.
+  func replace(
+    provenEnd: LogPosition? = nil, _ edit: (inout Manifest) -> Void
+  ) throws(WriteFailure) {
+    try state.withLock { state throws(WriteFailure) in
+      let unlinked = state.unlinked
+      if !unlinked.isEmpty { try poisoningly { () throws(StoreError) in try segmentFolder.sync() } }
+      var manifest = state.manifest
+      manifest.removable.removeAll { unlinked.contains($0) }
+      manifest.preparing.removeAll { unlinked.contains($0) }
+      edit(&manifest)
+      manifest.generation += 1
+      manifest.nextSegmentID = max(manifest.nextSegmentID, state.nextID)
+      if let provenEnd, provenEnd > manifest.provenEnd { manifest.provenEnd = provenEnd }
+      manifest.segments.sort { $0.file.id < $1.file.id }
+      try write(manifest)
+      state.manifest = manifest
+      state.unlinked.subtract(unlinked)
+    }
+  }
+
+  /// Writes the manifest that the store was created with.
+  func writeInitial() throws(WriteFailure) { try write(current) }
+
+  private func write(_ manifest: Manifest) throws(WriteFailure) {
+    let contents = manifest.encoded()
+    let temporary = StoreLayout.temporaryManifest
+    let file: any File
+    do throws(StoreError) {
+      // A temporary file that an earlier process left behind is nobody's.
+      do throws(StoreError) { try folder.remove(temporary) } catch where error.code == .notFound {}
+      file = try folder.createFile(temporary)
+      try file.write(contents, at: 0)
+    } catch {
+      try? folder.remove(temporary)
+      throw .clean(error)
+    }
+    defer { file.close() }
+    try poisoningly { () throws(StoreError) in
+      try file.sync()
+      try folder.rename(temporary, to: StoreLayout.manifest)
+      try folder.sync()
+    }
+  }
+}

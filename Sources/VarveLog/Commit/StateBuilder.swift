@@ -1,0 +1,76 @@
+/// Builds the state of a store from what recovery reads: the newest version of each record wins, wherever it stands.
+///
+/// Compacted segments come first, in any order, so that for them sequences are compared. The log follows in its own
+/// order; it is compared only with what came from compacted segments, which may hold something newer.
+struct StateBuilder: RecoveryVisitor {
+  let folder: any Directory
+  var state = StoreState()
+  let nodes = NodeStore()
+  var segments: [UInt16: MappedSegment] = [:]
+  var usage = SegmentUsage()
+  /// The slot of the segment that is being read.
+  private var slot: UInt16 = 0
+  private var isCompacted = false
+  /// Deletes in compacted segments: they hold against older puts that are read later.
+  private var deletes: [RecordID: CommitSequence] = [:]
+  private var compactedSlots: Set<UInt16> = []
+
+  init(folder: any Directory) { self.folder = folder }
+
+  mutating func begin(_ segment: ManifestSegment) throws(StoreError) {
+    let file = try folder.openFile(StoreLayout.fileName(segment.file), for: .reading)
+    defer { file.close() }
+    let mapping = try file.map(length: Int(try file.size()), for: .reading)
+    let mapped = MappedSegment(segment.file, mapping: mapping)
+    guard let free = state.slots.firstFreeSlot else {
+      throw StoreError(.limitExceeded, "The store has more segments than \(SlotTable.slotMax), which is the limit.")
+    }
+    slot = free
+    state.slots.set(slot, to: mapped.slot, in: nodes)
+    segments[slot] = mapped
+    isCompacted = segment.file.kind == .compacted
+    if isCompacted { compactedSlots.insert(slot) }
+  }
+
+  mutating func visit(_ record: RecordHeader, at offset: UInt64) throws(StoreError) {
+    let isNewest = isNewest(record)
+    // A compaction keeps the deletes that it finds, so that in its output they are no garbage.
+    usage.add(record.recordLength, to: slot, isLive: isNewest && (record.kind != .delete || isCompacted))
+    guard isNewest else { return }
+    let previous: RecordLocation?
+    if record.kind == .delete {
+      previous = state.objects.remove(record.id, in: nodes)
+      if isCompacted { deletes[record.id] = record.version }
+    } else {
+      let location = RecordLocation(slot: slot, offset: Int(offset), storedLength: record.recordLength)
+      previous = state.objects.set(location, for: record.id, in: nodes)
+    }
+    if let previous { usage.kill(state.recordLength(at: previous), in: previous.slot) }
+  }
+
+  /// Whether nothing that was read so far is newer.
+  private func isNewest(_ record: RecordHeader) -> Bool {
+    if compactedSlots.isEmpty { return true }
+    if let delete = deletes[record.id], delete > record.version { return false }
+    guard let location = state.objects.location(of: record.id), compactedSlots.contains(location.slot),
+      let version = version(at: location)
+    else { return true }
+    return version <= record.version
+  }
+
+  private func version(at location: RecordLocation) -> CommitSequence? {
+    guard let base = unsafe state.slots[location.slot].baseAddress else { return nil }
+    let bytes = unsafe UnsafeRawBufferPointer(start: base + location.offset, count: RecordHeader.size)
+    return unsafe RecordHeader(decoding: bytes)?.version
+  }
+}
+
+extension StateBuilder {
+  /// Puts another mapping of a segment in the place of the one through which it was read. Returns its slot.
+  mutating func replaceMapping(_ segment: MappedSegment) -> UInt16? {
+    guard let slot = segments.first(where: { $0.value.file == segment.file })?.key else { return nil }
+    state.slots.set(slot, to: segment.slot, in: nodes)
+    segments[slot] = segment
+    return slot
+  }
+}

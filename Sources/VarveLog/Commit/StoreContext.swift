@@ -1,0 +1,82 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// What every part of an open store needs to know.
+final class StoreContext: Sendable {
+  /// The store's folder.
+  let folder: any Directory
+  /// The folder of the segment files.
+  let segmentFolder: any Directory
+  /// How the store was opened.
+  let options: StoreOptions
+  /// The list of the store's files.
+  let manifests: ManifestStore
+  private let generator: Guarded<SaltGenerator>
+
+  init(folder: any Directory, segmentFolder: any Directory, options: StoreOptions, manifest: Manifest) {
+    self.folder = folder
+    self.segmentFolder = segmentFolder
+    self.options = options
+    manifests = ManifestStore(manifest, folder: folder, segmentFolder: segmentFolder)
+    generator = Guarded(SaltGenerator(seed: options.randomSeed))
+  }
+
+  /// A salt for a new segment.
+  func newSalt() -> UInt64 { generator.withLock { $0.next() } }
+
+  /// The wall clock, in microseconds since 1970.
+  var timeMicroseconds: Int64 {
+    if let clock = options.clock { return clock() }
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+  }
+}
+
+/// Random numbers for salts and UUIDs: the system's, or a fixed sequence for tests.
+struct SaltGenerator: RandomNumberGenerator {
+  private var state: UInt64?
+
+  init(seed: UInt64?) { state = seed }
+
+  mutating func next() -> UInt64 {
+    guard var state else {
+      var system = SystemRandomNumberGenerator()
+      return system.next()
+    }
+    // SplitMix64: Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (2014).
+    state &+= 0x9E37_79B9_7F4A_7C15
+    self.state = state
+    var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
+
+/// Why something could not be written, and whether it is still known what is on the device.
+struct WriteFailure: Error {
+  /// The failure.
+  let error: StoreError
+  /// Whether nothing is known any more of what was written: then no commit may be acknowledged until the store was
+  /// opened again.
+  let poisons: Bool
+
+  /// A failure in front of any change that matters.
+  static func clean(_ error: StoreError) -> WriteFailure { WriteFailure(error: error, poisons: false) }
+
+  /// A failure after which the files may hold anything between the old and the new.
+  static func poisoning(_ error: StoreError) -> WriteFailure { WriteFailure(error: error, poisons: true) }
+}
+
+/// Runs `body`, whose failure changes nothing that matters.
+func cleanly<Result>(_ body: () throws(StoreError) -> Result) throws(WriteFailure) -> Result {
+  do throws(StoreError) { return try body() } catch { throw .clean(error) }
+}
+
+/// Runs `body`, after whose failure nothing is known.
+func poisoningly<Result>(_ body: () throws(StoreError) -> Result) throws(WriteFailure) -> Result {
+  do throws(StoreError) { return try body() } catch { throw .poisoning(error) }
+}

@@ -1,0 +1,167 @@
+/// A store of records on an append-only log: atomic, ordered, durable commits, and snapshots that cost nothing.
+///
+/// ```swift
+/// let store = try LogStore.open(at: "notes.varve")
+/// let id = RecordID(entity: 1, serial: 17)
+/// try store.commit { batch in try batch.put(id, Array("hello".utf8)) }
+/// let snapshot = store.snapshot()
+/// let text = try snapshot.read(id) { _, body in String(copying: try UTF8Span(validating: …)) }
+/// try store.close()
+/// ```
+/// All calls may be made from any thread, and none needs another to be waited for. Those that write block their
+/// thread. A store that is let go without ``close()`` is as safe as one whose process was killed: the next opening
+/// reads more of the log, and nothing that was promised is missing.
+public final class LogStore: Sendable {
+  /// What opening found and did.
+  public let recoveryReport: RecoveryReport
+  /// The sixteen bytes that tell this store from all others.
+  public let uuid: StoreUUID
+  /// How it was opened.
+  public let options: StoreOptions
+  let published: PublishedState
+  let context: StoreContext
+  let committer: Committer?
+  /// Made with the first compaction.
+  private let compactor = Guarded(CompactorState())
+  /// Held as long as the store is open for writing.
+  private let lock: Guarded<(any DirectoryLock)?>
+
+  init(_ found: StoreOpener.Found, options: StoreOptions, indexing: (any RowIndexing)?) throws(StoreError) {
+    var builder = found.builder
+    recoveryReport = found.log.report
+    uuid = found.log.manifest.storeUUID
+    self.options = options
+    let context = StoreContext(
+      folder: found.folder, segmentFolder: found.segmentFolder, options: options, manifest: found.log.manifest)
+    self.context = context
+    lock = Guarded(found.lock)
+    guard !options.isReadOnly else {
+      committer = nil
+      published = PublishedState(builder.state, nodes: builder.nodes, segments: builder.segments)
+      return
+    }
+    context.manifests.avoidNumbers(of: found.segmentFileNames)
+    for file in found.log.manifest.preparing + found.log.manifest.removable { context.manifests.didUnlink(file) }
+    var writer = LogWriter(resuming: found.log, context: context)
+    try writer.reopenSegments(of: found.log, &builder)
+    writer.usage = builder.usage
+    published = PublishedState(builder.state, nodes: builder.nodes, segments: builder.segments)
+    committer = Committer(context: context, writer: writer, published: published, indexing: indexing)
+  }
+
+  // MARK: Opening and closing
+
+  /// Begins to open the store at `path`: takes the lock, reads the log, and finds the schema records.
+  ///
+  /// - Parameters:
+  ///   - path: The store's folder, by custom with the suffix `.varve`. Made if it does not exist and the options say
+  ///     so; the folder that it stands in must exist.
+  ///   - fileSystem: Where the folder is: the system's files, or a ``MemoryFileSystem``.
+  /// - Throws: `.notFound`, `.permissionDenied`, `.diskFull`, `.locked`, `.notAStore`, `.newerFormat`, `.corrupt`,
+  ///   `.invalidArgument` for options out of bounds, `.ioFailure`. Nothing was changed then.
+  /// - Complexity: O(size of the store) for now: the whole log is read.
+  public static func beginOpening(
+    at path: String, options: StoreOptions = StoreOptions(), fileSystem: any FileSystem = PosixFileSystem()
+  ) throws -> OpeningStore {
+    let found = try StoreOpener(path: path, options: options, fileSystem: fileSystem).open()
+    return try OpeningStore(found, options: options)
+  }
+
+  /// Opens a store without indexes. See ``beginOpening(at:options:fileSystem:)``.
+  ///
+  /// - Throws: As there, and `.indexingRequired` when the store has a schema and is opened for writing.
+  public static func open(
+    at path: String, options: StoreOptions = StoreOptions(), fileSystem: any FileSystem = PosixFileSystem()
+  ) throws -> LogStore {
+    try beginOpening(at: path, options: options, fileSystem: fileSystem).finish()
+  }
+
+  /// Makes everything durable, seals the log and gives the lock back. Snapshots stay readable. A second call does
+  /// nothing. Blocks its thread, also until a running compaction has stopped.
+  ///
+  /// - Throws: What the file system throws. The lock is given back all the same, and nothing that was promised is in
+  ///   danger; the next opening counts as unclean.
+  public func close() throws(StoreError) {
+    compactor.withLock { state in
+      state.isStopped = true
+      return state.compactor.take()
+    }?.stop()
+    defer { lock.withLock { $0.take() }?.unlock() }
+    try committer?.queue.withTurn { writer throws(StoreError) in try writer.close() }
+  }
+
+  // MARK: Committing
+
+  /// An empty batch for this store, to be committed with ``commit(_:durability:)``.
+  ///
+  /// - Throws: `.readOnly`.
+  public func makeBatch() throws(StoreError) -> Batch { try writable().makeBatch() }
+
+  /// Commits a batch: all of it or nothing. When the call returns, the promise of `durability` holds, every snapshot
+  /// taken from now on shows the commit, and every commit with a lower sequence is visible and, if this one is
+  /// durable, durable too.
+  ///
+  /// - Parameter durability: What is promised; by default what the options say. `.disk` blocks the thread for the
+  ///   time of a sync, so it must not be called on a thread of the cooperative pool by code that minds.
+  /// - Returns: The commit's sequence; for an empty batch that of the last commit.
+  /// - Throws: `.versionMismatch`, `.existenceMismatch`, `.rangeNotEmpty` and `.duplicateKey` when an expectation does
+  ///   not hold, `.limitExceeded`, `.diskFull`: the store is as it was and goes on. `.ioFailure`: it is poisoned, and
+  ///   whether the commit survives is decided by the next opening. `.poisoned`, `.closed`, `.readOnly`.
+  @discardableResult
+  public func commit(_ batch: Batch, durability: Durability? = nil) throws(StoreError) -> CommitSequence {
+    try writable().commit(batch, isDisk: (durability ?? options.durability) == .disk)
+  }
+
+  /// Fills a batch with `fill` and commits it. See ``commit(_:durability:)``.
+  ///
+  /// - Throws: As there, and what `fill` throws; then nothing is committed.
+  @discardableResult
+  public func commit(
+    durability: Durability? = nil, _ fill: (inout Batch) throws -> Void
+  ) throws -> CommitSequence {
+    var batch = try makeBatch()
+    try fill(&batch)
+    return try commit(batch, durability: durability)
+  }
+
+  /// Has `observer` called with each commit from now on, in the order of publication, on the committing thread and
+  /// before the next commit is published: ``snapshot()`` within it gives exactly the state after the commit. It must
+  /// be quick and must not commit. One observer at a time.
+  public func setCommitObserver(_ observer: (@Sendable (CommitEvent) -> Void)?) {
+    committer?.setObserver(observer)
+  }
+
+  private struct CompactorState {
+    var compactor: Compactor?
+    var isStopped = false
+  }
+
+  /// The compactor, whose thread is started when it is first asked for.
+  func startedCompactor() throws(StoreError) -> Compactor {
+    let committer = try writable()
+    return try compactor.withLock { state throws(StoreError) in
+      if state.isStopped { throw StoreError.closed }
+      if let compactor = state.compactor { return compactor }
+      let compactor = try Compactor(committer)
+      state.compactor = compactor
+      return compactor
+    }
+  }
+
+  func writable() throws(StoreError) -> Committer {
+    guard let committer else {
+      throw StoreError(.readOnly, "The store was opened for reading only. Open it for writing to change it.")
+    }
+    return committer
+  }
+
+  // MARK: Reading
+
+  /// The state after the last commit. See ``Snapshot``.
+  ///
+  /// - Complexity: O(1).
+  public func snapshot() -> Snapshot { published.snapshot() }
+
+  /// A handle for many reads of the newest state. See ``Reader``.
+  public func makeReader() -> Reader { Reader(published) }
+}

@@ -1,0 +1,228 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The first phase of opening: folder, lock, manifest, log. Writes nothing but what makes a new store, and removes
+/// nothing but files that the manifest lists for removal.
+struct StoreOpener {
+  let path: String
+  let options: StoreOptions
+  let fileSystem: any FileSystem
+
+  /// Everything that opening found.
+  struct Found {
+    var folder: any Directory
+    var segmentFolder: any Directory
+    var lock: (any DirectoryLock)?
+    var log: RecoveredLog
+    var builder: StateBuilder
+    var segmentFileNames: [String]
+  }
+
+  func open() throws(StoreError) -> Found {
+    try options.validate()
+    let folder = try openFolder()
+    let lock = options.isReadOnly ? nil : try takeLock(folder)
+    if options.isReadOnly { return try readBesideWriter(folder) }
+    let existing = try readManifest(folder)
+    let (manifest, usedSingleBody) = if let existing { existing } else { try createStore(folder) }
+    var found = try read(folder, manifest, lock)
+    found.log.report.usedSingleManifestBody = usedSingleBody
+    try removeListedFiles(found)
+    return found
+  }
+
+  // MARK: Folder and lock
+
+  private func openFolder() throws(StoreError) -> any Directory {
+    do throws(StoreError) {
+      return try fileSystem.openDirectory(at: path)
+    } catch where error.code == .notFound && options.createsIfMissing && !options.isReadOnly {
+      return try createFolder()
+    } catch where error.code == .notFound {
+      throw StoreError(
+        .notFound, "There is no store at \(path). Check the path, or open it so that a store is made.",
+        at: .init(file: path), systemErrorNumber: error.systemErrorNumber, cause: error)
+    }
+  }
+
+  private func createFolder() throws(StoreError) -> any Directory {
+    do throws(StoreError) {
+      try fileSystem.createDirectory(at: path)
+    } catch where error.code == .notFound {
+      throw StoreError(
+        .notFound,
+        "The store \(path) cannot be made, since the folder \(parentPath) does not exist. Make that folder first.",
+        at: .init(file: path), systemErrorNumber: error.systemErrorNumber, cause: error)
+    } catch where error.code == .alreadyExists {
+      // Somebody else made it just now: the lock decides who goes on.
+    }
+    try fileSystem.openDirectory(at: parentPath).sync()
+    return try fileSystem.openDirectory(at: path)
+  }
+
+  private var parentPath: String {
+    var end = path.endIndex
+    while end > path.startIndex, path[path.index(before: end)] == "/" { end = path.index(before: end) }
+    guard let slash = path[..<end].lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  private func takeLock(_ folder: any Directory) throws(StoreError) -> any DirectoryLock {
+    var waited = 0
+    while true {
+      if let lock = try folder.lock(StoreLayout.lock) {
+        // Only for the message that others get, so that it does not matter if it fails.
+        try? lock.describe("PID \(getpid())")
+        return lock
+      }
+      guard waited < options.lockWaitMilliseconds else { break }
+      usleep(5000)
+      waited += 5
+    }
+    let holder = folder.lockDescription(StoreLayout.lock) ?? "another process"
+    throw StoreError(
+      .locked,
+      "The store \(path) is open for writing already, locked by \(holder). Close it there, or open it read-only here.",
+      at: .init(file: path))
+  }
+
+  // MARK: Manifest
+
+  /// The manifest and whether only one of its bodies is whole; `nil` when there is no store yet.
+  private func readManifest(_ folder: any Directory) throws(StoreError) -> (Manifest, Bool)? {
+    let file: any File
+    do throws(StoreError) {
+      file = try folder.openFile(StoreLayout.manifest, for: .reading)
+    } catch where error.code == .notFound {
+      try checkIsUnused(folder)
+      return nil
+    }
+    defer { file.close() }
+    let size = try file.size()
+    guard size <= UInt64(Manifest.fileSizeMax) else { throw damagedManifest("it has \(size) bytes") }
+    let bytes = try file.bytes(at: 0, count: Int(size))
+    switch unsafe bytes.withUnsafeBytes({ unsafe Manifest.decode($0) }) {
+    case .valid(let manifest, let bothBodies): return (manifest, !bothBodies)
+    case .newer(let version): throw StoreError.newerFormat(version, file: StoreLayout.manifest)
+    case .invalid: throw damagedManifest("both of its bodies are damaged")
+    }
+  }
+
+  private func damagedManifest(_ reason: String) -> StoreError {
+    StoreError(
+      .corrupt,
+      "The manifest of the store \(path) is damaged: \(reason). Nothing was changed. Restore the store from a backup.",
+      at: .init(file: StoreLayout.manifest, offset: 0))
+  }
+
+  /// Throws unless the folder, which has no manifest, holds nothing of anybody's.
+  private func checkIsUnused(_ folder: any Directory) throws(StoreError) {
+    let ours: Set = [StoreLayout.lock, StoreLayout.temporaryManifest, StoreLayout.segmentFolder]
+    let names = try folder.list()
+    if let stranger = names.first(where: { !ours.contains($0) }) {
+      throw StoreError(
+        .notAStore,
+        "\(path) is not a store: it has no manifest, and it holds other things, such as \(stranger). "
+          + "Nothing was changed; choose another path.", at: .init(file: path))
+    }
+    if names.contains(StoreLayout.segmentFolder) {
+      let segments = try folder.openDirectory(StoreLayout.segmentFolder).list()
+      if let segment = segments.first {
+        throw StoreError(
+          .corrupt,
+          "The store \(path) has segments, \(segment) for one, but no manifest. Nothing was changed. "
+            + "Restore the store from a backup.", at: .init(file: StoreLayout.manifest))
+      }
+    }
+    if options.isReadOnly || !options.createsIfMissing {
+      throw StoreError(.notFound, "There is no store at \(path): the folder is empty.", at: .init(file: path))
+    }
+  }
+
+  /// Makes an empty store: its first manifest is durable before the first segment exists.
+  private func createStore(_ folder: any Directory) throws(StoreError) -> (Manifest, Bool) {
+    do throws(StoreError) { try folder.createDirectory(StoreLayout.segmentFolder) } catch where error.code == .alreadyExists {}
+    try folder.sync()
+    var generator = SaltGenerator(seed: options.randomSeed)
+    let manifest = Manifest(new: .random(using: &generator))
+    let segmentFolder = try folder.openDirectory(StoreLayout.segmentFolder)
+    let store = ManifestStore(manifest, folder: folder, segmentFolder: segmentFolder)
+    do throws(WriteFailure) { try store.writeInitial() } catch { throw error.error }
+    return (manifest, false)
+  }
+
+  // MARK: Log
+
+  private func read(
+    _ folder: any Directory, _ manifest: Manifest, _ lock: (any DirectoryLock)?
+  ) throws(StoreError) -> Found {
+    let segmentFolder: any Directory
+    do throws(StoreError) {
+      segmentFolder = try folder.openDirectory(StoreLayout.segmentFolder)
+    } catch where error.code == .notFound {
+      throw StoreError(
+        .corrupt, "The store \(path) has no folder of segments. Nothing was changed. Restore it from a backup.",
+        at: .init(file: StoreLayout.segmentFolder), cause: error)
+    }
+    var builder = StateBuilder(folder: segmentFolder)
+    builder.state.verifiesEveryRead = options.verifiesEveryRead
+    var log = try Recovery.run(manifest, in: segmentFolder, visitor: &builder)
+    builder.state.sequence = log.end.sequence
+    let names = try segmentFolder.list()
+    log.report.unlistedFiles = try unlistedFiles(folder, manifest, names)
+    return Found(
+      folder: folder, segmentFolder: segmentFolder, lock: lock, log: log, builder: builder, segmentFileNames: names)
+  }
+
+  private func unlistedFiles(
+    _ folder: any Directory, _ manifest: Manifest, _ segmentFileNames: [String]
+  ) throws(StoreError) -> [String] {
+    let listed = Set((manifest.segments.map(\.file) + manifest.preparing + manifest.removable).map(StoreLayout.fileName))
+    let ours: Set = [
+      StoreLayout.manifest, StoreLayout.temporaryManifest, StoreLayout.lock, StoreLayout.segmentFolder,
+    ]
+    let strangers = segmentFileNames.filter { !listed.contains($0) }.map { StoreLayout.segmentFolder + "/" + $0 }
+    return (strangers + (try folder.list()).filter { !ours.contains($0) }).sorted()
+  }
+
+  /// Removes what the manifest as read lists as preparing or removable, once that manifest is surely on the device.
+  private func removeListedFiles(_ found: Found) throws(StoreError) {
+    let manifest = found.log.manifest
+    let files = manifest.preparing + manifest.removable
+    guard !files.isEmpty else { return }
+    try found.folder.sync()
+    try found.segmentFolder.sync()
+    for file in files {
+      do throws(StoreError) {
+        try found.segmentFolder.remove(StoreLayout.fileName(file))
+      } catch where error.code == .notFound {}
+    }
+  }
+
+  // MARK: Beside a writer
+
+  /// Reads without a lock. While a writer is at work, a segment can vanish or grow between two looks: then what was
+  /// seen is of two moments, and is read again. Only what stays the same is judged.
+  private func readBesideWriter(_ folder: any Directory) throws(StoreError) -> Found {
+    var attempt = 0
+    while true {
+      guard let (manifest, usedSingleBody) = try readManifest(folder) else {
+        throw StoreError(.notFound, "There is no store at \(path).", at: .init(file: path))
+      }
+      do throws(StoreError) {
+        var found = try read(folder, manifest, nil)
+        found.log.report.usedSingleManifestBody = usedSingleBody
+        return found
+      } catch {
+        let mayBePassing = error.code == .corrupt || error.code == .notFound
+        let isUnchanged = try readManifest(folder)?.0.generation == manifest.generation
+        guard mayBePassing, attempt < (isUnchanged ? 3 : 50) else { throw error }
+        attempt += 1
+        usleep(useconds_t(1000 * attempt))
+      }
+    }
+  }
+}
