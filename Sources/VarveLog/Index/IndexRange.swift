@@ -1,7 +1,7 @@
 /// A range of the keys of one index, compared byte by byte, a shorter key before the longer ones that start with it.
-package struct IndexRange: Hashable, Sendable {
+public struct IndexRange: Hashable, Sendable {
   /// One end of a range.
-  package enum Bound: Hashable, Sendable {
+  public enum Bound: Hashable, Sendable {
     /// The first or last key of the index.
     case unbounded
     /// This key and everything on the range's side of it.
@@ -11,24 +11,24 @@ package struct IndexRange: Hashable, Sendable {
   }
 
   /// Where the range starts.
-  package var lower: Bound
+  public var lower: Bound
   /// Where the range ends. A range that ends before it starts is empty.
-  package var upper: Bound
+  public var upper: Bound
 
   /// Makes a range from its ends.
-  package init(lower: Bound = .unbounded, upper: Bound = .unbounded) {
+  public init(lower: Bound = .unbounded, upper: Bound = .unbounded) {
     self.lower = lower
     self.upper = upper
   }
 
   /// Every key of the index.
-  package static let all = IndexRange()
+  public static let all = IndexRange()
 
   /// One key.
-  package static func key(_ key: [UInt8]) -> IndexRange { IndexRange(lower: .inclusive(key), upper: .inclusive(key)) }
+  public static func key(_ key: [UInt8]) -> IndexRange { IndexRange(lower: .inclusive(key), upper: .inclusive(key)) }
 
   /// The keys that start with `prefix`.
-  package static func prefix(_ prefix: [UInt8]) -> IndexRange {
+  public static func prefix(_ prefix: [UInt8]) -> IndexRange {
     var successor = prefix
     while successor.last == 0xFF { successor.removeLast() }
     guard let last = successor.popLast() else { return IndexRange(lower: .inclusive(prefix), upper: .unbounded) }
