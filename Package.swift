@@ -49,6 +49,7 @@ let package = Package(
   products: [
     .library(name: "VarveLog", targets: ["VarveLog"]),
     .library(name: "Varve", targets: ["Varve"]),
+    .executable(name: "pantry", targets: ["Pantry"]),
     .executable(name: "debgraph", targets: ["Debgraph"]),
   ],
   targets: [
@@ -59,10 +60,12 @@ let package = Package(
     .macro(name: "VarveMacros"),
     .target(name: "Varve", dependencies: ["VarveLog", "VarveMacros"]),
     .target(name: "CommandLineSupport"),
+    .executableTarget(name: "Pantry", dependencies: ["CommandLineSupport"]),
     .executableTarget(name: "Debgraph", dependencies: ["CommandLineSupport"]),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog"]),
     .testTarget(name: "LayoutTests"),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport"]),
+    .testTarget(name: "PantryTests", dependencies: ["Pantry", "VarveTestSupport"]),
     .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "VarveTestSupport"]),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
     .testTarget(name: "VarveMacrosTests", dependencies: ["VarveMacros"]),

@@ -1,0 +1,4 @@
+@main
+struct Pantry {
+  static func main() {}
+}
