@@ -63,7 +63,7 @@ let package = Package(
     .executableTarget(name: "Pantry", dependencies: ["CommandLineSupport"]),
     .executableTarget(name: "Debgraph", dependencies: ["CommandLineSupport"]),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog"]),
-    .testTarget(name: "LayoutTests"),
+    .testTarget(name: "LayoutTests", dependencies: ["VarveTestSupport"]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport"]),
     .testTarget(name: "PantryTests", dependencies: ["Pantry", "VarveTestSupport"]),
     .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "VarveTestSupport"]),
