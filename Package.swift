@@ -5,8 +5,9 @@ import PackageDescription
 
 /// The folder of the toolchain that holds its own SwiftSyntax, which the macros are built against.
 ///
-/// Looked for in this order: `VARVE_SWIFT_HOST` (the folder itself), the toolchain that runs this manifest (its
-/// compiler is an ancestor of the process or named by the environment), each `swift` on `PATH`.
+/// Looked for in this order: `VARVE_SWIFT_HOST` (the folder itself); beside the compiler that `SWIFT_EXEC` names; in
+/// the toolchain that evaluates this manifest, whose PackageDescription is loaded into this process; beside each
+/// `swift` on `PATH`. The third is the one that builds, also where `swift` on `PATH` is only a launcher.
 let swiftSyntaxFolder: String = {
   let environment = ProcessInfo.processInfo.environment
   func holdsSwiftSyntax(_ folder: String) -> Bool {
@@ -16,15 +17,26 @@ let swiftSyntaxFolder: String = {
     if holdsSwiftSyntax(folder) { return folder }
     stop("VARVE_SWIFT_HOST names \(folder), which holds no SwiftSyntax.swiftmodule.")
   }
-  var executables: [String] = []
-  if let compiler = environment["SWIFT_EXEC"] { executables.append(compiler) }
-  for folder in (environment["PATH"] ?? "").split(separator: ":") { executables.append(folder + "/swift") }
-  for executable in executables {
-    let resolved = URL(fileURLWithPath: executable).resolvingSymlinksInPath()
-    let host = resolved.deletingLastPathComponent().deletingLastPathComponent().path + "/lib/swift/host"
-    if holdsSwiftSyntax(host) { return host }
+  func folder(besideCompiler path: String) -> String {
+    let resolved = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    return resolved.deletingLastPathComponent().deletingLastPathComponent().path + "/lib/swift/host"
   }
-  stop("No SwiftSyntax stands beside any swift on PATH.")
+  var candidates: [String] = []
+  if let compiler = environment["SWIFT_EXEC"] { candidates.append(folder(besideCompiler: compiler)) }
+  if let maps = FileHandle(forReadingAtPath: "/proc/self/maps"), let bytes = try? maps.readToEnd() {
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+      guard let start = line.firstIndex(of: "/"), let end = line.range(of: "/pm/ManifestAPI/")?.lowerBound else {
+        continue
+      }
+      candidates.append(line[start..<end] + "/host")
+    }
+  }
+  for path in (environment["PATH"] ?? "").split(separator: ":") {
+    candidates.append(folder(besideCompiler: path + "/swift"))
+  }
+  if let found = candidates.first(where: holdsSwiftSyntax) { return found }
+  let places = candidates.reduce(into: [String]()) { list, place in if !list.contains(place) { list.append(place) } }
+  stop("It is in none of these places: \(places.joined(separator: ", ")).")
 }()
 
 /// Ends the evaluation of the manifest with a sentence that helps, instead of a crash report.
@@ -37,6 +49,9 @@ func stop(_ reason: String) -> Never {
   FileHandle.standardError.write(Data(help.utf8))
   exit(1)
 }
+
+/// The targets that are built against it.
+let swiftSyntaxUsers = ["VarveExpansion", "VarveMacros", "VarveExpansionTests", "LayoutTests"]
 
 let swiftSyntaxLibraries = [
   "SwiftSyntax", "SwiftSyntaxMacros", "SwiftCompilerPluginMessageHandling", "SwiftSyntaxMacroExpansion",
@@ -57,7 +72,8 @@ let package = Package(
     .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"]), .brew(["lz4"])]),
     .target(name: "CVarve"),
     .target(name: "VarveLog", dependencies: ["CLZ4", "CVarve"]),
-    .macro(name: "VarveMacros"),
+    .target(name: "VarveExpansion"),
+    .macro(name: "VarveMacros", dependencies: ["VarveExpansion"]),
     .target(name: "Varve", dependencies: ["VarveLog", "VarveMacros"]),
     .target(name: "CommandLineSupport"),
     .executableTarget(name: "Pantry", dependencies: ["CommandLineSupport"]),
@@ -68,7 +84,7 @@ let package = Package(
     .testTarget(name: "PantryTests", dependencies: ["Pantry", "VarveTestSupport"]),
     .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "VarveTestSupport"]),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
-    .testTarget(name: "VarveMacrosTests", dependencies: ["VarveMacros"]),
+    .testTarget(name: "VarveExpansionTests", dependencies: ["Varve", "VarveExpansion"]),
     .testTarget(name: "VarveTests", dependencies: ["Varve", "VarveLog", "VarveTestSupport"]),
   ]
 )
@@ -88,7 +104,7 @@ let strictSettings: [SwiftSetting] = [
 for target in package.targets {
   switch target.type {
   case .system, .binary, .plugin: break
-  case _ where target.type == .macro || target.name == "LayoutTests":
+  case _ where swiftSyntaxUsers.contains(target.name):
     let libraries = swiftSyntaxLibraries.map { "-l\($0)" }
     target.swiftSettings = strictSettings + [.unsafeFlags(["-I", swiftSyntaxFolder])]
     target.linkerSettings = [

@@ -1,5 +1,6 @@
 @_spi(PluginMessage) import SwiftCompilerPluginMessageHandling
 import SwiftSyntaxMacros
+import VarveExpansion
 
 /// The compiler talks to this program to expand Varve's macros.
 @main struct Plugin {
@@ -13,16 +14,8 @@ import SwiftSyntaxMacros
 /// Finds the macros by the names that `Macros.swift` of Varve declares.
 struct Provider: PluginProvider {
   func resolveMacro(moduleName: String, typeName: String) throws -> any Macro.Type {
-    switch typeName {
-    case "EntityMacro": EntityMacro.self
-    case "AttributeMarkerMacro": AttributeMarkerMacro.self
-    case "RelationshipMarkerMacro": RelationshipMarkerMacro.self
-    case "AttributeAccessorMacro": AttributeAccessorMacro.self
-    case "ToOneAccessorMacro": ToOneAccessorMacro.self
-    case "RequiredToOneAccessorMacro": RequiredToOneAccessorMacro.self
-    case "ToManyAccessorMacro": ToManyAccessorMacro.self
-    default: throw UnknownMacro(name: typeName)
-    }
+    guard let macro = MacroTable.macro(named: typeName) else { throw UnknownMacro(name: typeName) }
+    return macro
   }
 }
 

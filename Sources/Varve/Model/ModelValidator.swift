@@ -1,6 +1,6 @@
 /// Checks the rules of a model and finds out where its relationships lead. Collects every breach instead of stopping
 /// at the first.
-struct ModelValidator {
+package struct ModelValidator {
   private let entities: [EntityDescription]
   private let classes: [(any EntityClass.Type)?]
   private var positions: [String: Int] = [:]
@@ -8,7 +8,7 @@ struct ModelValidator {
   private(set) var resolutions: [[Model.Resolution]] = []
 
   /// Names that properties cannot have, since ``ManagedObject`` has members of these names.
-  static let reservedPropertyNames: Set<String> = [
+  package static let reservedPropertyNames: Set<String> = [
     "context", "description", "entity", "entityDescription", "fetchRequest", "hasChanges", "hashValue", "id",
     "isDeleted", "isFault", "isInserted", "isUpdated", "managedObjectContext", "objectID", "self",
   ]

@@ -199,20 +199,25 @@ struct PropertyReader {
       case .toOne(let target, _), .toMany(let target): target
       case .attribute: ""
       }
-    guard let keyPath = expression.as(KeyPathExprSyntax.self), keyPath.components.count == 1,
-      let component = keyPath.components.first, component.component.is(KeyPathPropertyComponentSyntax.self)
+    guard let keyPath = expression.as(KeyPathExprSyntax.self),
+      keyPath.components.allSatisfy({ $0.component.is(KeyPathPropertyComponentSyntax.self) })
     else {
       report(.inverseForm(target: target), expression)
       return
     }
     guard let root = keyPath.root else {
-      let fixed = ExprSyntax("\\\(raw: target)\(component)")
+      let fixed = ExprSyntax("\\\(raw: target)\(keyPath.components)")
       report(.inverseForm(target: target), expression, fix: .replace("name \(target)", expression, fixed))
       return
     }
-    let lastName = root.trimmedDescription.split(separator: ".").last
-    if lastName != target.split(separator: ".").last {
-      report(.inverseRoot(root: root.trimmedDescription, target: target), root)
+    // Syntax alone does not tell the outer types of `Outer.Shelf` from the steps: the last name is the property, and
+    // the one before it must be the target.
+    let names = "\(root.trimmedDescription)\(keyPath.components.trimmedDescription)".split(separator: ".")
+    guard let targetName = target.split(separator: ".").last, names.dropLast().last != targetName else { return }
+    if names.dropLast().contains(targetName) || names.count < 2 {
+      report(.inverseForm(target: target), expression)
+    } else {
+      report(.inverseRoot(root: names.dropLast().joined(separator: "."), target: target), root)
     }
   }
 
