@@ -90,8 +90,8 @@ final class MemoryDirectory: Directory {
   ) throws(StoreError) -> Result {
     try StoreError.checkName(name, in: path)
     do throws(SystemError) {
-      return try body("\(path)/\(name)")
-    } catch { throw StoreError(error, cannot: action, "\(path)/\(name)") }
+      return try body(path(of: name))
+    } catch { throw StoreError(error, cannot: action, path(of: name)) }
   }
 }
 

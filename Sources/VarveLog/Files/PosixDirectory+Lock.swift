@@ -7,7 +7,7 @@ extension PosixDirectory {
         guard status.isRegular else { throw .invalid }
         guard LockRegistry.claim(status.identity) else { return nil }
         // From here on the object gives the claim back, whatever happens.
-        let lock = PosixDirectoryLock(owning: descriptor, identity: status.identity, path: "\(path)/\(name)")
+        let lock = PosixDirectoryLock(owning: descriptor, identity: status.identity, path: path(of: name))
         guard try descriptor.use({ number throws(SystemError) in try SystemCalls.lock(number) }) else { return nil }
         // Somebody may have removed the file, against the rules, between opening and locking: then this is a lock on
         // something that nobody else will find.

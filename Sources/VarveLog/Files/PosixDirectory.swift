@@ -19,7 +19,7 @@ final class PosixDirectory: Directory {
 
   func openDirectory(_ name: String) throws(StoreError) -> any Directory {
     try perform("open the folder", name) { directory throws(SystemError) in
-      try PosixDirectory(owning: SystemCalls.openDirectory(name, in: directory), path: "\(path)/\(name)")
+      try PosixDirectory(owning: SystemCalls.openDirectory(name, in: directory), path: path(of: name))
     }
   }
 
@@ -31,13 +31,13 @@ final class PosixDirectory: Directory {
 
   func openFile(_ name: String, for access: FileAccess) throws(StoreError) -> any File {
     try perform("open the file", name) { directory throws(SystemError) in
-      try PosixFile(owning: SystemCalls.openFile(name, in: directory, for: access), path: "\(path)/\(name)")
+      try PosixFile(owning: SystemCalls.openFile(name, in: directory, for: access), path: path(of: name))
     }
   }
 
   func createFile(_ name: String) throws(StoreError) -> any File {
     try perform("make the file", name) { directory throws(SystemError) in
-      try PosixFile(owning: SystemCalls.createFile(name, in: directory, mustBeNew: true), path: "\(path)/\(name)")
+      try PosixFile(owning: SystemCalls.createFile(name, in: directory, mustBeNew: true), path: path(of: name))
     }
   }
 
@@ -78,7 +78,7 @@ final class PosixDirectory: Directory {
     do throws(SystemError) {
       return try descriptor.use(body)
     } catch {
-      throw StoreError(error, cannot: action, name.map { "\(path)/\($0)" } ?? path)
+      throw StoreError(error, cannot: action, name.map { path(of: $0) } ?? path)
     }
   }
 }

@@ -18,31 +18,31 @@ final class ObservedDirectory: Directory {
   }
 
   func openDirectory(_ name: String) throws(StoreError) -> any Directory {
-    try observer.perform(FileOperation(.openDirectory, "\(path)/\(name)")) { () throws(StoreError) in
+    try observer.perform(FileOperation(.openDirectory, path(of: name))) { () throws(StoreError) in
       ObservedDirectory(try base.openDirectory(name), observer: observer)
     }
   }
 
   func createDirectory(_ name: String) throws(StoreError) {
-    try observer.perform(FileOperation(.createDirectory, "\(path)/\(name)")) { () throws(StoreError) in
+    try observer.perform(FileOperation(.createDirectory, path(of: name))) { () throws(StoreError) in
       try base.createDirectory(name)
     }
   }
 
   func openFile(_ name: String, for access: FileAccess) throws(StoreError) -> any File {
-    try observer.perform(FileOperation(.open, "\(path)/\(name)", "for \(access)")) { () throws(StoreError) in
+    try observer.perform(FileOperation(.open, path(of: name), "for \(access)")) { () throws(StoreError) in
       ObservedFile(try base.openFile(name, for: access), observer: observer)
     }
   }
 
   func createFile(_ name: String) throws(StoreError) -> any File {
-    try observer.perform(FileOperation(.create, "\(path)/\(name)")) { () throws(StoreError) in
+    try observer.perform(FileOperation(.create, path(of: name))) { () throws(StoreError) in
       ObservedFile(try base.createFile(name), observer: observer)
     }
   }
 
   func rename(_ source: String, to target: String) throws(StoreError) {
-    try observer.perform(FileOperation(.rename, "\(path)/\(source)", "to \(target)")) { () throws(StoreError) in
+    try observer.perform(FileOperation(.rename, path(of: source), "to \(target)")) { () throws(StoreError) in
       try base.rename(source, to: target)
     }
   }
@@ -50,13 +50,13 @@ final class ObservedDirectory: Directory {
   func link(_ name: String, into folder: any Directory, as newName: String) throws(StoreError) {
     let target = (folder as? ObservedDirectory)?.base ?? folder
     let detail = "into \(folder.path) as \(newName)"
-    try observer.perform(FileOperation(.link, "\(path)/\(name)", detail)) { () throws(StoreError) in
+    try observer.perform(FileOperation(.link, path(of: name), detail)) { () throws(StoreError) in
       try base.link(name, into: target, as: newName)
     }
   }
 
   func remove(_ name: String) throws(StoreError) {
-    try observer.perform(FileOperation(.remove, "\(path)/\(name)")) { () throws(StoreError) in
+    try observer.perform(FileOperation(.remove, path(of: name))) { () throws(StoreError) in
       try base.remove(name)
     }
   }
@@ -66,7 +66,7 @@ final class ObservedDirectory: Directory {
   }
 
   func lock(_ name: String) throws(StoreError) -> (any DirectoryLock)? {
-    let path = "\(path)/\(name)"
+    let path = self.path(of: name)
     return try observer.perform(FileOperation(.lock, path)) { () throws(StoreError) -> (any DirectoryLock)? in
       guard let lock = try base.lock(name) else { return nil }
       return ObservedLock(lock, path: path, observer: observer)

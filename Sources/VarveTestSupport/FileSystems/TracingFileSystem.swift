@@ -83,6 +83,7 @@ private final class TraceObserver: FileObserver {
 
   private func relative(_ path: String) -> String {
     if path == root { return "." }
-    return path.hasPrefix(root + "/") ? String(path.dropFirst(root.count + 1)) : path
+    let prefix = root.hasSuffix("/") ? root : root + "/"
+    return path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path
   }
 }

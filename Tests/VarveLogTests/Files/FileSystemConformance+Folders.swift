@@ -86,6 +86,8 @@ extension FileSystemConformance {
       ["", ".", "..", "/", "a/b", "/etc", "a\0b", "\0"])
     func `that take single names only`(subject: FileSystemSubject, name: String) throws {
       let place = try subject.makePlace()
+      // The object would otherwise be free to go, with the folder, after its last use.
+      defer { withExtendedLifetime(place) {} }
       let folder = place.folder
       try folder.put([1], in: "a")
       let attempts: [() throws -> Void] = [

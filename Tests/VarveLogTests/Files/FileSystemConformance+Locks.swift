@@ -99,6 +99,8 @@ extension FileSystemConformance {
     @Test(arguments: FileSystemSubject.allCases)
     func `that one of many threads gets`(subject: FileSystemSubject) async throws {
       let place = try subject.makePlace()
+      // The object would otherwise be free to go, with the folder, after its last use.
+      defer { withExtendedLifetime(place) {} }
       let folder = place.folder
       let winners = Guarded<[any DirectoryLock]>([])
       await withTaskGroup { group in
