@@ -3,7 +3,7 @@ import CVarve
 /// A mutual exclusion lock, not recursive.
 ///
 /// A thin layer over `pthread_mutex_t`, which the thread sanitizer understands. Prefer ``Guarded``, which keeps the
-/// lock and what it guards together; use a bare lock with a ``Condition``, or where state of several types is guarded.
+/// lock and what it guards together; use a bare lock with a ``ConditionVariable``, or where state of several types is guarded.
 @safe package final class Lock: Sendable {
   // A mutex may be used from any thread; it lives as long as the lock and never moves.
   fileprivate nonisolated(unsafe) let mutex: UnsafeMutablePointer<varve_mutex>
@@ -33,7 +33,7 @@ import CVarve
 /// A condition on which threads wait that hold a ``Lock``.
 ///
 /// Waiting gives the lock back meanwhile. It may also end without a signal: look again at what you wait for.
-@safe package final class Condition: Sendable {
+@safe package final class ConditionVariable: Sendable {
   // A condition variable may be used from any thread; it lives as long as this object and never moves.
   private nonisolated(unsafe) let condition: UnsafeMutablePointer<varve_condition>
   private let lock: Lock

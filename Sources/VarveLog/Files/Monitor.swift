@@ -1,13 +1,13 @@
 /// State that threads share and wait for: a ``Guarded`` with a condition.
 package final class Monitor<State>: Sendable {
   private let lock = Lock()
-  private let condition: Condition
+  private let condition: ConditionVariable
   // Touched only under the lock.
   private nonisolated(unsafe) var state: State
 
   /// Takes `state` over.
   package init(_ state: sending State) {
-    condition = Condition(of: lock)
+    condition = ConditionVariable(of: lock)
     unsafe self.state = state
   }
 
