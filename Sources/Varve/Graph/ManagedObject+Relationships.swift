@@ -1,0 +1,127 @@
+import VarveLog
+
+// Only the to-one side of a relationship is stored. A reference to an object that is deleted in this context reads as
+// none, from the moment of the deletion; the save then writes it so.
+
+extension ManagedObject {
+  /// Reads the to-one relationship in a slot. For accessors that `@Entity` writes.
+  public final func _object<Target: ManagedObject>(at slot: Int) -> Target? {
+    guard let target = target(at: slot) else { return nil }
+    guard let object = target as? Target else {
+      preconditionFailure("\(self).\(entity.name(ofSlot: slot)) leads to \(target), which is no \(Target.self)")
+    }
+    return object
+  }
+
+  /// Reads the to-one relationship in a slot whose property is not optional. For accessors that `@Entity` writes.
+  ///
+  /// Traps when there is no object: before it was set, or when the object that it leads to was deleted.
+  public final func _requiredObject<Target: ManagedObject>(at slot: Int) -> Target {
+    guard let object: Target = _object(at: slot) else {
+      preconditionFailure(
+        "\(self).\(entity.name(ofSlot: slot)) leads to no object: it was not set yet, or what it led to was deleted. "
+          + "Declare the relationship as optional if that may be.")
+    }
+    return object
+  }
+
+  /// Sets the to-one relationship in a slot. For accessors that `@Entity` writes.
+  ///
+  /// An object of another context is not taken: the property stays as it is and ``ManagedObjectContext/save(durability:)``
+  /// throws `differentContexts`, until the property is set again or the object discarded.
+  public final func _setObject(_ target: ManagedObject?, at slot: Int) {
+    do throws(PersistenceError) {
+      try checkTarget(target, at: slot)
+      set(target.map { .reference($0.record) } ?? .null, at: slot)
+    } catch {
+      guard let context = core.context, !state.contains(.detached) else { preconditionFailure(error.description) }
+      context.noteMisuse(of: self, slot, error)
+    }
+  }
+
+  /// Reads a to-many relationship. For accessors that `@Entity` writes.
+  public final func _objects<Target: ManagedObject>(at number: Int) -> Set<Target> {
+    var targets = Set<Target>()
+    for object in members(ofToMany: number) {
+      guard let target = object as? Target else {
+        preconditionFailure("\(self).\(entity.toManys[number].name) has \(object), which is no \(Target.self)")
+      }
+      targets.insert(target)
+    }
+    return targets
+  }
+
+  /// Sets a to-many relationship: objects that are not in the set lose their reference to this one, the others get it.
+  /// For accessors that `@Entity` writes.
+  public final func _setObjects<Target: ManagedObject>(_ targets: Set<Target>, at number: Int) {
+    setMembers(targets.sorted { $0.record < $1.record }, ofToMany: number)
+  }
+}
+
+extension ManagedObject {
+  // MARK: To-one
+
+  /// The reference in a slot, whatever became of the object that it leads to.
+  final func reference(at slot: Int) -> RecordID? {
+    if let edit = edits[slot] {
+      guard case .reference(let record) = edit else { return nil }
+      return record
+    }
+    guard let row = unsafe awakenedRow() else { return nil }
+    return unsafe row.reference(of: entity.layout.fields[slot]).map { RecordID(rawValue: $0) }
+  }
+
+  /// The object that a slot refers to.
+  final func target(at slot: Int) -> ManagedObject? {
+    guard let record = reference(at: slot) else { return nil }
+    // What a detached object refers to may be gone as well.
+    if state.contains(.detached), core.context != nil { return (try? core.existingObject(for: record)) ?? nil }
+    let object = core.object(for: record)
+    return object.state.contains(.deleted) ? nil : object
+  }
+
+  /// Checks that an object may be referred to.
+  final func checkTarget(_ target: ManagedObject?, at slot: Int) throws(PersistenceError) {
+    guard let target else { return }
+    let location = PersistenceError.Location(entity: entity.name, property: entity.name(ofSlot: slot), record: record)
+    guard target.core === core else {
+      throw PersistenceError(
+        .differentContexts,
+        "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which belongs to another context. Get the object "
+          + "from this context with existingObject(with: other.id), and set the property to that.", at: location)
+    }
+    guard !target.isDetached else {
+      throw PersistenceError(
+        .detachedObject,
+        "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which is no longer part of a context.", at: location
+      )
+    }
+    guard target.entity.number == entity.toOne(atSlot: slot)?.target else {
+      throw PersistenceError(
+        .typeMismatch, "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which is of another entity.",
+        at: location)
+    }
+  }
+
+  // MARK: To-many
+
+  /// The objects of a to-many relationship in the order of their IDs, pending changes included.
+  final func members(ofToMany number: Int) -> ContiguousArray<ManagedObject> {
+    let relationship = entity.toManys[number]
+    if state.contains(.deleted) { return [] }
+    do {
+      return try core.members(of: self, relationship)
+    } catch {
+      noteUnreadable(PersistenceError(error, doing: "Reading \(self).\(relationship.name)"))
+      return []
+    }
+  }
+
+  /// Makes `objects` those of a to-many relationship.
+  final func setMembers(_ objects: [ManagedObject], ofToMany number: Int) {
+    let slot = entity.toManys[number].inverseSlot
+    let wanted = Set(objects.map { $0.record })
+    for object in members(ofToMany: number) where !wanted.contains(object.record) { object.set(.null, at: slot) }
+    for object in objects { object._setObject(self, at: slot) }
+  }
+}

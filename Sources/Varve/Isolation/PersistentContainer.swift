@@ -1,0 +1,88 @@
+public import VarveLog
+
+/// A store that is open, with the model of a program: where contexts come from.
+///
+/// ```swift
+/// let container = try await PersistentContainer.open(at: url, model: [Food.self, Shelf.self])
+/// let context = container.viewContext                                   // on the main actor
+/// let count = try await container.performBackgroundTask { context in    // elsewhere
+///   try context.count(Food.fetchRequest())
+/// }
+/// try await container.close()
+/// ```
+///
+/// There is no container that is not open. It may be used from everywhere.
+public final class PersistentContainer: Sendable {
+  /// What the contexts share.
+  package let coordinator: StoreCoordinator
+  /// The threads on which background tasks run.
+  let threads = BackgroundThreads()
+  /// Where the view context is kept.
+  let viewContextHolder = ViewContextHolder()
+  private let isClosed = Guarded(false)
+
+  /// Takes over what was opened.
+  init(coordinator: StoreCoordinator) { self.coordinator = coordinator }
+
+  /// The path of the store, for messages.
+  public var path: String { coordinator.path }
+
+  /// The entities, as the program described them.
+  public var model: Model { coordinator.model.model }
+
+  /// What opening found out about the store, and did.
+  public var recoveryReport: RecoveryReport { coordinator.store.recoveryReport }
+
+  // MARK: - Contexts
+
+  /// Makes a context for whoever asks: it may be kept in an actor, or moved into a task, together with its objects.
+  ///
+  /// It starts from the newest state of the store. It does not merge by itself, see
+  /// ``ManagedObjectContext/automaticallyMergesChangesFromParent``.
+  public func newBackgroundContext() -> sending ManagedObjectContext { ManagedObjectContext(coordinator: coordinator) }
+
+  /// Calls `body` with a context of its own on a background thread, and returns its result.
+  ///
+  /// Objects cannot leave; the compiler refuses a result that is tied to the context. Save inside of the block: what is
+  /// not saved, is dropped. Blocks may run at the same time, each on its own state of the store. They may block: no
+  /// thread of the cooperative pool is taken for them.
+  /// - Throws: What `body` throws.
+  public func performBackgroundTask<Result>(
+    _ body: @escaping @Sendable (ManagedObjectContext) throws -> sending Result
+  ) async throws -> sending Result {
+    try await withCheckedThrowingContinuation { continuation in
+      threads.run { [coordinator] in
+        do {
+          continuation.resume(returning: try body(ManagedObjectContext(coordinator: coordinator)))
+        } catch { continuation.resume(throwing: error) }
+      }
+    }
+  }
+
+  // MARK: - Closing
+
+  /// Makes everything durable and closes the store; blocks until that is done. A second call does nothing.
+  ///
+  /// Objects and contexts that are left keep reading what they see; saving throws `closed`. Unsaved changes are lost.
+  /// - Throws: ``PersistenceError`` with the code `storeFailure` or `diskFull`. The store is closed all the same, and
+  ///   the next opening puts in order what was left.
+  public func close() throws {
+    let isFirst = isClosed.withLock { isClosed in
+      defer { isClosed = true }
+      return !isClosed
+    }
+    guard isFirst else { return }
+    var failure: (any Error)?
+    do { try coordinator.returnSerials() } catch { failure = error }
+    do { try coordinator.store.close() } catch { failure = failure ?? error }
+    if let failure { throw PersistenceError(failure, doing: "Closing", path: path) }
+  }
+
+  /// Makes everything durable and closes the store, without blocking the caller's thread. A second call does nothing.
+  ///
+  /// - Throws: As the form that blocks.
+  public func close() async throws {
+    let close: @Sendable () throws -> Void = { try self.close() }
+    try await threads.perform(close)
+  }
+}
