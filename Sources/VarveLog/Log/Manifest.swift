@@ -38,6 +38,19 @@ package struct ManifestSegment: Equatable, Sendable {
   package var firstSequence: CommitSequence
   /// The highest sequence of any record in the segment; 0 when not known.
   package var lastSequence: CommitSequence
+
+  /// Lists a segment.
+  package init(
+    file: SegmentFile, isSealed: Bool, salt: UInt64, logicalEnd: UInt64, firstSequence: CommitSequence,
+    lastSequence: CommitSequence
+  ) {
+    self.file = file
+    self.isSealed = isSealed
+    self.salt = salt
+    self.logicalEnd = logicalEnd
+    self.firstSequence = firstSequence
+    self.lastSequence = lastSequence
+  }
 }
 
 extension Manifest {

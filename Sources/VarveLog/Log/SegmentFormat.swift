@@ -37,6 +37,21 @@ package struct SegmentHeader: Equatable, Sendable {
   package var durableThrough: LogPosition
   /// Wall-clock time of the header in microseconds since 1970. Information only.
   package var timeMicroseconds: Int64
+
+  /// Makes a header.
+  package init(
+    kind: SegmentKind, storeUUID: StoreUUID, id: SegmentID, salt: UInt64, predecessor: LogPosition,
+    predecessorChecksum: RunningChecksum, durableThrough: LogPosition, timeMicroseconds: Int64
+  ) {
+    self.kind = kind
+    self.storeUUID = storeUUID
+    self.id = id
+    self.salt = salt
+    self.predecessor = predecessor
+    self.predecessorChecksum = predecessorChecksum
+    self.durableThrough = durableThrough
+    self.timeMicroseconds = timeMicroseconds
+  }
 }
 
 extension SegmentHeader {

@@ -37,4 +37,10 @@ package struct SegmentFile: Hashable, Sendable {
   package var kind: SegmentKind
   /// The number; log and compacted segments share one sequence of numbers.
   package var id: SegmentID
+
+  /// Names a segment file.
+  package init(kind: SegmentKind, id: SegmentID) {
+    self.kind = kind
+    self.id = id
+  }
 }

@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+import VarveLog
+
+/// DESIGN.md prints the layout of every structure on disk. Here its tables are compared with the constants, and the
+/// constants with what encoding really does.
+@Suite struct LayoutTableTests {
+  static let design: String = {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    return (try? String(contentsOf: root.appendingPathComponent("DESIGN.md"), encoding: .utf8)) ?? ""
+  }()
+
+  /// The rows of the table that follows the mark of a structure: name, offset, size.
+  static func table(_ name: String) -> [[String]] {
+    guard let mark = design.range(of: "<!-- layout: \(name) -->\n") else { return [] }
+    let lines = design[mark.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.prefix { $0.hasPrefix("|") }.dropFirst(2).map { line in
+      line.split(separator: "|").prefix(3).map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+  }
+
+  static let structures: [(name: String, fields: [LayoutField], size: Int)] = [
+    ("SegmentHeader", SegmentHeader.fields, SegmentHeader.size), ("FrameHeader", FrameHeader.fields, FrameHeader.size),
+    ("RecordHeader", RecordHeader.fields, RecordHeader.size), ("CompactedFooter", CompactedFooter.fields, 16),
+    ("Manifest", Manifest.fields, 128), ("ManifestSegment", Manifest.segmentFields, 48),
+    ("ManifestFile", Manifest.fileFields, 16),
+  ]
+
+  @Test(arguments: structures.map(\.name)) func `the document says what the constants say`(name: String) throws {
+    let structure = try #require(Self.structures.first { $0.name == name })
+    let expected = structure.fields.map { [$0.name, "\($0.offset)", "\($0.size)"] }
+    #expect(Self.table(name) == expected)
+  }
+
+  @Test(arguments: structures.map(\.name)) func `fields follow each other without gaps`(name: String) throws {
+    let structure = try #require(Self.structures.first { $0.name == name })
+    var end = 0
+    for field in structure.fields {
+      #expect(field.offset == end, "\(field.name)")
+      end = field.offset + field.size
+    }
+    #expect(end == structure.size)
+  }
+
+  @Test func `a structure whose mark is missing has no table`() {
+    #expect(Self.table("Nothing").isEmpty)
+  }
+
+  /// The little-endian number in a field.
+  static func number(_ name: String, _ fields: [LayoutField], in bytes: [UInt8]) throws -> UInt64 {
+    let field = try #require(fields.first { $0.name == name })
+    return bytes[field.offset..<min(field.offset + field.size, field.offset + 8)].reversed()
+      .reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  @Test func `a segment header stands in the fields of its table`() throws {
+    let header = SegmentHeader(
+      kind: .compacted, storeUUID: StoreUUID(high: 11, low: 12), id: SegmentID(rawValue: 13), salt: 14,
+      predecessor: LogPosition(segment: SegmentID(rawValue: 15), offset: 16, sequence: CommitSequence(rawValue: 17)),
+      predecessorChecksum: RunningChecksum(18),
+      durableThrough: LogPosition(segment: SegmentID(rawValue: 19), offset: 20, sequence: CommitSequence(rawValue: 21)),
+      timeMicroseconds: 22)
+    let bytes = header.encoded()
+    let expected: [(String, UInt64)] = [
+      ("magic", StoreFormat.compactedMagic), ("formatVersion", 1), ("storeUUID", 11), ("segmentID", 13), ("salt", 14),
+      ("predecessorSegment", 15), ("predecessorEnd", 16), ("predecessorSequence", 17), ("predecessorChecksum", 18),
+      ("durableSegment", 19), ("durableOffset", 20), ("durableSequence", 21), ("time", 22),
+    ]
+    for (name, value) in expected {
+      #expect(try Self.number(name, SegmentHeader.fields, in: bytes) == value, "\(name)")
+    }
+    #expect(unsafe bytes.withUnsafeBytes { unsafe SegmentHeader.decode($0) } == .valid(header))
+  }
+
+  @Test func `a manifest stands in the fields of its tables`() throws {
+    var manifest = Manifest(new: StoreUUID(high: 11, low: 12))
+    manifest.generation = 13
+    manifest.nextSegmentID = 14
+    manifest.provenEnd = LogPosition(
+      segment: SegmentID(rawValue: 15), offset: 16, sequence: CommitSequence(rawValue: 17))
+    manifest.closedEnd = LogPosition(
+      segment: SegmentID(rawValue: 18), offset: 19, sequence: CommitSequence(rawValue: 20))
+    manifest.deletesKnownSince = CommitSequence(rawValue: 21)
+    manifest.segments = [
+      ManifestSegment(
+        file: SegmentFile(kind: .compacted, id: SegmentID(rawValue: 31)), isSealed: true, salt: 32, logicalEnd: 33,
+        firstSequence: CommitSequence(rawValue: 34), lastSequence: CommitSequence(rawValue: 35))
+    ]
+    manifest.preparing = [SegmentFile(kind: .log, id: SegmentID(rawValue: 41))]
+    manifest.removable = [SegmentFile(kind: .compacted, id: SegmentID(rawValue: 51))]
+    let bytes = manifest.encoded()
+    let expected: [(String, UInt64)] = [
+      ("magic", StoreFormat.manifestMagic), ("formatVersion", 1), ("length", UInt64(bytes.count / 2)), ("flags", 1),
+      ("generation", 13), ("storeUUID", 11), ("nextSegmentID", 14), ("provenSegment", 15), ("provenOffset", 16),
+      ("provenSequence", 17), ("closedSegment", 18), ("closedOffset", 19), ("closedSequence", 20),
+      ("deletesKnownSince", 21), ("segmentCount", 1), ("preparingCount", 1), ("removableCount", 1),
+    ]
+    for (name, value) in expected { #expect(try Self.number(name, Manifest.fields, in: bytes) == value, "\(name)") }
+    let segment = Array(bytes[128..<176])
+    let listed: [(String, UInt64)] = [
+      ("segmentID", 31), ("salt", 32), ("logicalEnd", 33), ("firstSequence", 34), ("lastSequence", 35), ("kind", 2),
+      ("state", 1),
+    ]
+    for (name, value) in listed { #expect(try Self.number(name, Manifest.segmentFields, in: segment) == value) }
+    #expect(try Self.number("segmentID", Manifest.fileFields, in: Array(bytes[176..<192])) == 41)
+    #expect(try Self.number("kind", Manifest.fileFields, in: Array(bytes[192..<208])) == 2)
+    #expect(unsafe bytes.withUnsafeBytes { unsafe Manifest.decode($0) } == .valid(manifest, bothBodies: true))
+  }
+
+  /// The first commit of a new store, as the worked example of DESIGN.md has it: frame and record fields are where the
+  /// tables say.
+  @Test func `the first frame of a store stands in the fields of its tables`() throws {
+    let fileSystem = MemoryFileSystem()
+    var options = StoreOptions()
+    options.clock = { 77 }
+    let store = try LogStore.open(at: "store", options: options, fileSystem: fileSystem)
+    try store.commit { batch in
+      try batch.put(RecordID(entity: 1, serial: 1), Array("hi".utf8))
+      batch.author = "me"
+      batch.contextName = "main"
+    }
+    try store.close()
+    let file = try fileSystem.openDirectory(at: "store/segments").openFile("0000000000000001.log", for: .reading)
+    let bytes = try file.bytes(at: 128, count: 4096)
+    let expected: [(String, UInt64)] = [
+      ("length", 104), ("kind", 1), ("flags", 1), ("authorLength", 2), ("contextNameLength", 4), ("sequence", 1),
+      ("time", 77), ("recordCount", 1), ("durableSegment", 0),
+    ]
+    #expect(bytes.count == 104)
+    for (name, value) in expected { #expect(try Self.number(name, FrameHeader.fields, in: bytes) == value, "\(name)") }
+    let record = Array(bytes[64...])
+    let inRecord: [(String, UInt64)] = [
+      ("lengthAndKind", 1 << 29 | 2), ("recordID", 1 << 48 | 1), ("sequence", 1),
+    ]
+    for (name, value) in inRecord { #expect(try Self.number(name, RecordHeader.fields, in: record) == value) }
+    #expect(Array(record[24..<26]) == Array("hi".utf8))
+    #expect(Array(record[32..<38]) == Array("memain".utf8))
+  }
+}
