@@ -1,22 +1,8 @@
 package import VarveLog
 
 extension File {
-  /// Writes all of `bytes` at `offset`.
-  package func write(_ bytes: [UInt8], at offset: UInt64) throws(StoreError) {
-    try unsafe bytes.span.bytes.withUnsafeBytes { buffer throws(StoreError) in
-      try unsafe write(buffer, at: offset)
-    }
-  }
-
-  /// Reads up to `count` bytes at `offset`.
-  package func read(count: Int, at offset: UInt64) throws -> [UInt8] {
-    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      initialized = try unsafe read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-    }
-  }
-
   /// Everything in the file.
-  package func contents() throws -> [UInt8] { try read(count: Int(size()), at: 0) }
+  package func contents() throws -> [UInt8] { try bytes(at: 0, count: Int(size())) }
 }
 
 extension Directory {

@@ -10,11 +10,11 @@ extension FileSystemConformance {
       let place = try subject.makePlace()
       try place.folder.put([1, 2, 3, 4, 5], in: "file")
       let file = try place.folder.openFile("file", for: .reading)
-      #expect(try file.read(count: 3, at: 1) == [2, 3, 4])
-      #expect(try file.read(count: 10, at: 3) == [4, 5])
-      #expect(try file.read(count: 10, at: 5) == [])
-      #expect(try file.read(count: 10, at: 1 << 40) == [])
-      #expect(try file.read(count: 0, at: 0) == [])
+      #expect(try file.bytes(at: 1, count: 3) == [2, 3, 4])
+      #expect(try file.bytes(at: 3, count: 10) == [4, 5])
+      #expect(try file.bytes(at: 5, count: 10) == [])
+      #expect(try file.bytes(at: 1 << 40, count: 10) == [])
+      #expect(try file.bytes(at: 0, count: 0) == [])
     }
 
     @Test(arguments: FileSystemSubject.allCases)
@@ -36,7 +36,7 @@ extension FileSystemConformance {
       let far: UInt64 = 5 << 30
       try file.write([1, 2, 3], at: far)
       #expect(try file.size() == far + 3)
-      #expect(try file.read(count: 8, at: far - 2) == [0, 0, 1, 2, 3])
+      #expect(try file.bytes(at: far - 2, count: 8) == [0, 0, 1, 2, 3])
     }
 
     @Test(arguments: FileSystemSubject.allCases, [UInt64.max, UInt64(Int64.max), 1 << 63])
@@ -103,7 +103,7 @@ extension FileSystemConformance {
       file.close()
       file.close()
       let attempts: [() throws -> Void] = [
-        { _ = try file.size() }, { _ = try file.read(count: 1, at: 0) }, { try file.write([1], at: 0) },
+        { _ = try file.size() }, { _ = try file.bytes(at: 0, count: 1) }, { try file.write([1], at: 0) },
         { try file.setSize(0) }, { try file.sync() }, { _ = try file.map(length: 1, for: .reading) },
       ]
       for (number, attempt) in attempts.enumerated() {

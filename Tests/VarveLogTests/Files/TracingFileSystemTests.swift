@@ -21,7 +21,7 @@ struct TracingFileSystemTests {
     mapping.storeWord(1, at: 8)
     try file.sync()
     _ = try file.size()
-    _ = try file.read(count: 4, at: 0)
+    _ = try file.bytes(at: 0, count: 4)
     file.close()
     try folder.rename("file", to: "other")
     try folder.link("other", into: inner, as: "copy")

@@ -4,12 +4,12 @@ import VarveLog
 @Suite struct `A slot table` {
   private func entry(_ number: UInt64) -> SegmentSlot {
     unsafe SegmentSlot(
-      segment: SegmentID(rawValue: number), baseAddress: UnsafeRawPointer(bitPattern: UInt(number) * 4096),
+      segment: SegmentFile(kind: .compacted, id: SegmentID(rawValue: number)), baseAddress: UnsafeRawPointer(bitPattern: UInt(number) * 4096),
       length: Int(number) * 10, verifiedBitmap: UnsafeMutableRawPointer(bitPattern: UInt(number) * 64))
   }
 
   private func expectEqual(_ found: SegmentSlot, _ number: UInt64) {
-    #expect(found.segment == SegmentID(rawValue: number))
+    #expect(found.segment == SegmentFile(kind: .compacted, id: SegmentID(rawValue: number)))
     #expect(unsafe found.baseAddress == UnsafeRawPointer(bitPattern: UInt(number) * 4096))
     #expect(found.length == Int(number) * 10)
     #expect(unsafe found.verifiedBitmap == UnsafeMutableRawPointer(bitPattern: UInt(number) * 64))
@@ -72,7 +72,7 @@ import VarveLog
     await #expect(processExitsWith: .failure) {
       var table = SlotTable()
       let entry = unsafe SegmentSlot(
-        segment: SegmentID(rawValue: 1), baseAddress: nil, length: 0, verifiedBitmap: nil)
+        segment: SegmentFile(kind: .log, id: SegmentID(rawValue: 1)), baseAddress: nil, length: 0, verifiedBitmap: nil)
       table.set(0, to: entry, in: NodeStore())
     }
   }
