@@ -1,0 +1,191 @@
+/// Reads everything that a store holds and compares every checksum. Writes nothing, takes no lock, and works beside a
+/// program that has the store open.
+///
+/// Opening stops at the first damage that matters. Verifying goes on behind it, and finds all.
+struct StoreVerifier {
+  let path: String
+  let fileSystem: any FileSystem
+  let report: (VerificationFinding) -> Void
+  private var findings: [VerificationFinding] = []
+
+  init(path: String, fileSystem: any FileSystem, report: @escaping (VerificationFinding) -> Void) {
+    self.path = path
+    self.fileSystem = fileSystem
+    self.report = report
+  }
+
+  /// Verifies the store.
+  ///
+  /// - Throws: What keeps it from being verified at all: `.notFound`, `.notAStore`, `.permissionDenied`,
+  ///   `.newerFormat`, what the file system throws.
+  mutating func run() throws(StoreError) {
+    var options = StoreOptions()
+    options.isReadOnly = true
+    let found: StoreOpener.Found
+    do throws(StoreError) {
+      found = try StoreOpener(path: path, options: options, fileSystem: fileSystem).open()
+    } catch where error.isCorruption {
+      try verifyWhatOpeningRefuses(error)
+      return
+    }
+    let log = found.log
+    if log.report.usedSingleManifestBody {
+      add(.corrupt, "one of the two bodies of the manifest is damaged", at: .init(file: StoreLayout.manifest))
+    }
+    for cut in log.report.cuts {
+      add(
+        .note, "\(cut.byteCount) bytes behind the last commit are not part of the log: \(cut.reason)",
+        at: .init(file: cut.file, offset: cut.offset))
+    }
+    for file in log.report.unlistedFiles { add(.note, "not a file of the store", at: .init(file: file)) }
+    for segment in log.manifest.segments {
+      let end = log.chain.first { $0.file == segment.file }?.end
+      let isInLog = segment.file.kind == .compacted || end != nil
+      if isInLog { try verify(segment, end: end, in: found.segmentFolder) }
+    }
+  }
+
+  /// Opening refused. Its own reason is one finding; the segments may hold more.
+  private mutating func verifyWhatOpeningRefuses(_ refusal: StoreError) throws(StoreError) {
+    let folder = try fileSystem.openDirectory(at: path)
+    if let manifest = readManifest(folder), let segments = try? folder.openDirectory(StoreLayout.segmentFolder) {
+      for segment in manifest.segments {
+        let end = segment.logicalEnd == 0 ? nil : segment.logicalEnd
+        try verify(segment, end: end, in: segments)
+      }
+    }
+    let isKnown = findings.contains {
+      $0.location.file == refusal.location.file && $0.location.offset == refusal.location.offset
+    }
+    if !isKnown || findings.isEmpty { add(.corrupt, refusal.message, at: refusal.location) }
+  }
+
+  private func readManifest(_ folder: any Directory) -> Manifest? {
+    guard let file = try? folder.openFile(StoreLayout.manifest, for: .reading), let size = try? file.size(),
+      size <= UInt64(Manifest.fileSizeMax), let bytes = try? file.bytes(at: 0, count: Int(size)),
+      case .valid(let manifest, _) = unsafe bytes.withUnsafeBytes({ unsafe Manifest.decode($0) })
+    else { return nil }
+    return manifest
+  }
+
+  // MARK: Segments
+
+  /// Verifies one segment up to `end`, or up to where its contents end.
+  private mutating func verify(
+    _ segment: ManifestSegment, end: UInt64?, in folder: any Directory
+  ) throws(StoreError) {
+    let file = StoreLayout.path(segment.file)
+    guard var scanned = try ScannedSegment.open(segment, in: folder) else {
+      if segment.isSealed { add(.corrupt, "the segment is missing", at: .init(file: file)) }
+      return
+    }
+    if let header = scanned.header {
+      if header.id != segment.file.id || header.salt != segment.salt || header.kind != segment.file.kind {
+        add(.corrupt, "the file holds another segment, \(header.id)", at: .init(file: file, offset: 0))
+        return
+      }
+    } else if segment.isSealed || end != nil {
+      add(.corrupt, "the segment's header is damaged", at: .init(file: file, offset: 0))
+    } else {
+      return
+    }
+    if segment.file.kind == .compacted {
+      do throws(StoreError) {
+        _ = try scanned.scanner.readCompacted { _, _ throws(StoreError) in }
+      } catch where error.isCorruption {
+        add(.corrupt, error.message, at: error.location)
+      }
+    }
+    let contentsEnd = try scanned.scanner.window.endOfContents(from: UInt64(SegmentHeader.size))
+    try verifyFrames(&scanned.scanner, through: end ?? (contentsEnd + 7) & ~7)
+  }
+
+  /// Verifies the frames of a segment, going on behind damage at the next frame that is whole.
+  private mutating func verifyFrames(_ scanner: inout SegmentScanner, through end: UInt64) throws(StoreError) {
+    var offset = UInt64(SegmentHeader.size)
+    var sequence = CommitSequence.zero
+    var isSkipping = false
+    while offset < end {
+      let verdict = try scanner.frame(at: offset)
+      guard case .frame(let frame) = verdict else {
+        if !isSkipping {
+          var reason = "zeros where a frame should be"
+          if case .damaged(let why) = verdict { reason = why }
+          addFrameFinding(reason, scanner.segment, offset, sequence)
+        }
+        isSkipping = true
+        offset += 8
+        continue
+      }
+      isSkipping = false
+      sequence = frame.sequence
+      try verifyRecords(of: frame, at: offset, &scanner)
+      offset += UInt64(frame.length)
+    }
+  }
+
+  private mutating func addFrameFinding(
+    _ reason: String, _ segment: SegmentFile, _ offset: UInt64, _ last: CommitSequence
+  ) {
+    let file = StoreLayout.path(segment)
+    let isKnown = findings.contains { $0.location.file == file && $0.location.offset == offset }
+    if isKnown { return }
+    add(
+      .corrupt, reason,
+      at: .init(file: file, offset: offset, sequence: last == .zero || segment.kind == .compacted ? nil : last.next))
+  }
+
+  private mutating func verifyRecords(
+    of frame: FrameHeader, at offset: UInt64, _ scanner: inout SegmentScanner
+  ) throws(StoreError) {
+    var records: [(RecordHeader, UInt64)] = []
+    do throws(StoreError) {
+      try scanner.forEachRecord(of: frame, at: offset) { record, place throws(StoreError) in
+        records.append((record, place))
+      }
+    } catch where error.isCorruption {
+      add(.corrupt, error.message, at: error.location)
+      return
+    }
+    for (record, place) in records where try !scanner.isWhole(record, at: place) {
+      add(
+        .corrupt, "the record's checksum is not that of its bytes",
+        at: .init(
+          file: StoreLayout.path(scanner.segment), offset: place, sequence: record.version, record: record.id))
+    }
+  }
+
+  private mutating func add(
+    _ severity: VerificationFinding.Severity, _ message: String, at location: StoreError.Location
+  ) {
+    let finding = VerificationFinding(severity, message, at: location)
+    findings.append(finding)
+    report(finding)
+  }
+}
+
+extension SegmentScanner {
+  /// Whether a record's checksum is that of its bytes. Reads the record, whatever its size, in pieces.
+  mutating func isWhole(_ record: RecordHeader, at offset: UInt64) throws(StoreError) -> Bool {
+    let body = offset + UInt64(RecordHeader.size)
+    guard let bodyChecksum = try window.checksum(seed: 0, from: body, length: UInt64(record.storedLength)),
+      let bytes = try unsafe window.bytes(at: offset, length: RecordHeader.size)
+    else { return false }
+    return unsafe RecordHeader.checksum(header: bytes, bodyChecksum: bodyChecksum) == record.checksum
+  }
+}
+
+extension LogStore {
+  /// Reads everything that the store at `path` holds, compares every checksum, and hands each finding to `report`, in
+  /// no particular order. Writes nothing and takes no lock.
+  ///
+  /// - Throws: What keeps the store from being verified at all: `.notFound`, `.notAStore`, `.permissionDenied`,
+  ///   `.newerFormat`, what the file system throws. Damage is a finding and not an error.
+  /// - Complexity: O(bytes of the store).
+  public static func verify(
+    at path: String, fileSystem: any FileSystem = PosixFileSystem(), report: @escaping (VerificationFinding) -> Void
+  ) throws(StoreError) {
+    var verifier = StoreVerifier(path: path, fileSystem: fileSystem, report: report)
+    try verifier.run()
+  }
+}
