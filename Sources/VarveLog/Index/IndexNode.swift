@@ -160,20 +160,24 @@ struct IndexNode: Equatable {
 
   /// The first slot that is not before `target`, or, with `isAfter`, the first one behind it.
   ///
+  /// The shared prefix is compared last, with the key that the search ended at: whoever searches reads that one next,
+  /// while any other would be one more place in memory.
+  ///
   /// - Complexity: O(log count).
   @inline(__always)
   func position(of target: IndexTarget, isAfter: Bool) -> Int {
     let count = self.count
-    var low = firstSearched
-    if low >= count { return low }
+    let first = firstSearched
+    if first >= count { return first }
     let prefixLength = self.prefixLength
-    if prefixLength > 0 {
-      let order = unsafe compareBytes(target.bytes, min(target.length, prefixLength), key(low), prefixLength)
-      if order != 0 { return order < 0 ? low : count }
+    let restLength = target.length - prefixLength
+    if restLength < 0 {
+      // Shorter than what all keys share, so before or behind them all.
+      return unsafe compareBytes(target.bytes, target.length, key(first), prefixLength) < 0 ? first : count
     }
     let rest = unsafe target.bytes + prefixLength
-    let restLength = target.length - prefixLength
     let wanted = unsafe IndexNode.head(of: rest, length: restLength)
+    var low = first
     var high = count
     while low < high {
       let middle = (low + high) >> 1
@@ -193,6 +197,10 @@ struct IndexNode: Equatable {
       }
       if isBefore { low = middle + 1 } else { high = middle }
     }
+    if prefixLength > 0 {
+      let order = unsafe compareBytes(target.bytes, prefixLength, key(min(low, count - 1)), prefixLength)
+      if order != 0 { return order < 0 ? first : count }
+    }
     return low
   }
 
@@ -208,6 +216,27 @@ struct IndexNode: Equatable {
   }
 
   // MARK: Editing
+
+  /// The node itself when it may be edited in place, else a copy to edit; the original is then retired.
+  @inline(__always)
+  func editable(in store: NodeStore) -> IndexNode {
+    store.isEditable(pointer) ? self : copyForEditing(in: store)
+  }
+
+  /// Copies what is in use; the bytes between slots and cells are worth nothing.
+  @inline(never)
+  private func copyForEditing(in store: NodeStore) -> IndexNode {
+    let copy = store.allocate(byteCount: pointer.byteCount)
+    copy.count = count
+    let slotsEnd = IndexNode.slotsOffset + count * stride
+    let heapOffset = self.heapOffset
+    let header = NodePointer.headerByteCount
+    unsafe (copy.base + header).copyMemory(from: pointer.base + header, byteCount: slotsEnd - header)
+    unsafe (copy.base + heapOffset).copyMemory(
+      from: pointer.base + heapOffset, byteCount: pointer.byteCount - heapOffset)
+    store.retire(pointer)
+    return IndexNode(copy)
+  }
 
   /// What goes into a slot and its cell.
   @safe

@@ -58,7 +58,7 @@ extension OrderedIndex {
     }
     let place = node.childPosition(of: target)
     guard let below = inserting(entry, for: target, into: IndexNode(node.child(place)), in: store) else { return nil }
-    let inner = IndexNode(store.editable(node.pointer))
+    let inner = node.editable(in: store)
     guard let sibling = below.sibling else {
       inner.setChild(place, below.node.pointer, count: inner.childCount(place) + 1)
       return Insertion(node: inner, sibling: nil)
@@ -90,7 +90,7 @@ extension OrderedIndex {
   ) -> Insertion {
     let cost = node.cost(keyLength: entry.keyLength)
     if node.gapByteCount >= cost {
-      let edited = IndexNode(store.editable(node.pointer))
+      let edited = node.editable(in: store)
       edited.insert(entry, at: position)
       return Insertion(node: edited, sibling: nil)
     }

@@ -22,6 +22,14 @@ extension OrderedIndex {
   package func firstRecord(_ index: IndexID, _ key: UnsafeRawBufferPointer) -> RecordID? {
     if root.isNone { return nil }
     return unsafe withTarget(index, key, 0) { target in
+      var node = IndexNode(root)
+      while !node.isLeaf { node = IndexNode(node.child(node.childPosition(of: target))) }
+      let position = node.position(of: target, isAfter: false)
+      if position < node.count {
+        let order = unsafe compareBytes(node.key(position), node.keyLength(position), target.bytes, target.length)
+        return order == 0 ? RecordID(rawValue: node.id(position)) : nil
+      }
+      // All of the leaf is before the key, so the next leaf has the answer.
       var found: RecordID?
       let last = unsafe IndexTarget(bytes: target.bytes, length: target.length, id: .max, isAfter: true)
       _ = OrderedIndex.visit(IndexNode(root), from: target, to: last) { node, position in

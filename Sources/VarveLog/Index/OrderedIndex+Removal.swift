@@ -44,7 +44,7 @@ extension OrderedIndex {
     let place = node.childPosition(of: target)
     guard let below = removing(target, from: IndexNode(node.child(place)), in: store) else { return nil }
     guard let child = below.node else { return removingSlot(place, of: node, in: store) }
-    let inner = IndexNode(store.editable(node.pointer))
+    let inner = node.editable(in: store)
     inner.setChild(place, child.pointer, count: inner.childCount(place) - 1)
     if isSparse(child) { mergeChild(place, of: inner, in: store) }
     return Removal(node: inner)
@@ -56,7 +56,7 @@ extension OrderedIndex {
       store.retire(node.pointer)
       return Removal(node: nil)
     }
-    let edited = IndexNode(store.editable(node.pointer))
+    let edited = node.editable(in: store)
     edited.remove(at: position)
     return Removal(node: edited)
   }
