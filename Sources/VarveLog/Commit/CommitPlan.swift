@@ -15,6 +15,8 @@ struct CommitPlan {
   private(set) var removals: [KeyChange] = []
   /// Keys that come; their bytes are in the batch's keys.
   private(set) var insertions: [KeyChange] = []
+  /// Where in ``removals`` those of a record stand.
+  private var removalRanges: [RecordID: Range<Int>] = [:]
 
   /// Checks the batch against `state` and works out what it changes.
   ///
@@ -68,9 +70,11 @@ struct CommitPlan {
       try appendOldKeys(of: operation.id, state, indexing)
       let old = oldKeys.entries[first...]
       let new = batch.keys.entries[operation.keys]
+      let firstRemoval = removals.count
       for entry in old where !CommitPlan.contains(new, batch.keys, entry, oldKeys) {
         removals.append(KeyChange(id: operation.id, entry: entry))
       }
+      if removals.count > firstRemoval { removalRanges[operation.id] = firstRemoval..<removals.count }
       for entry in new where !CommitPlan.contains(old, oldKeys, entry, batch.keys) {
         guard entry.range.count <= OrderedIndex.keyByteCountMax else { throw keyTooLong(operation.id, entry) }
         insertions.append(KeyChange(id: operation.id, entry: entry))
@@ -138,8 +142,9 @@ struct CommitPlan {
   }
 
   /// Whether the batch itself takes the key away from its holder.
-  private func isReleased(_ bytes: ArraySlice<UInt8>, _ index: IndexID, by holder: RecordID) -> Bool {
-    removals.contains { $0.id == holder && $0.entry.index == index && oldKeys.bytes(of: $0.entry) == bytes }
+  private func isReleased(_ bytes: some Collection<UInt8>, _ index: IndexID, by holder: RecordID) -> Bool {
+    guard let range = removalRanges[holder] else { return false }
+    return removals[range].contains { $0.entry.index == index && oldKeys.bytes(of: $0.entry).elementsEqual(bytes) }
   }
 
   private func duplicate(_ insertion: KeyChange, holder: RecordID) -> StoreError {
@@ -151,6 +156,7 @@ struct CommitPlan {
   }
 
   private func checkOutcome(_ batch: Batch, _ state: StoreState) throws(StoreError) {
+    var inserted: [IndexID: [KeyChange]]?
     for expectation in batch.expectations {
       switch expectation {
       case .version: break
@@ -159,7 +165,9 @@ struct CommitPlan {
       case .absent(let id):
         if exists(id, after: batch, state) { throw existenceMismatch(id, "not to exist, but it does") }
       case .empty(let index, let prefix):
-        if let id = remaining(in: index, prefix, batch, state) {
+        let changes = inserted ?? sortedInsertions(batch)
+        inserted = changes
+        if let id = firstInserted(changes[index] ?? [], prefix, batch) ?? firstKept(in: index, prefix, state) {
           throw StoreError(
             .rangeNotEmpty,
             "The batch expects that no record stands under a prefix of index \(index.rawValue), but record \(id) "
@@ -171,20 +179,38 @@ struct CommitPlan {
 
   private func existenceMismatch(_ id: RecordID, _ expectation: String) -> StoreError {
     StoreError(
-      .existenceMismatch, "The batch expects record \(id) \(expectation). Nothing was committed.", at: .init(record: id))
+      .existenceMismatch, "The batch expects record \(id) \(expectation). Nothing was committed.", at: .init(record: id)
+    )
   }
 
-  /// A record that stands under the prefix after the batch, if there is one.
-  private func remaining(
-    in index: IndexID, _ prefix: [UInt8], _ batch: Batch, _ state: StoreState
-  ) -> RecordID? {
-    for insertion in insertions where insertion.entry.index == index {
-      if batch.keys.bytes(of: insertion.entry).starts(with: prefix) { return insertion.id }
+  /// The keys that come, by index and in order, so that many expectations cost a search each.
+  private func sortedInsertions(_ batch: Batch) -> [IndexID: [KeyChange]] {
+    Dictionary(grouping: insertions, by: \.entry.index).mapValues { changes in
+      changes.sorted { batch.keys.bytes(of: $0.entry).lexicographicallyPrecedes(batch.keys.bytes(of: $1.entry)) }
     }
-    let removed = Set(removals.lazy.filter { $0.entry.index == index }.map(\.id))
+  }
+
+  /// A record that the batch puts under the prefix.
+  private func firstInserted(_ changes: [KeyChange], _ prefix: [UInt8], _ batch: Batch) -> RecordID? {
+    var low = 0
+    var high = changes.count
+    while low < high {
+      let middle = (low + high) / 2
+      if batch.keys.bytes(of: changes[middle].entry).lexicographicallyPrecedes(prefix) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    guard low < changes.count, batch.keys.bytes(of: changes[low].entry).starts(with: prefix) else { return nil }
+    return changes[low].id
+  }
+
+  /// A record that stands under the prefix already, and that the batch leaves there.
+  private func firstKept(in index: IndexID, _ prefix: [UInt8], _ state: StoreState) -> RecordID? {
     var found: RecordID?
-    unsafe state.index.forEach(index, in: .prefix(prefix)) { _, id in
-      if removed.contains(id) { return true }
+    unsafe state.index.forEach(index, in: .prefix(prefix)) { key, id in
+      if unsafe isReleased(key, index, by: id) { return true }
       found = id
       return false
     }

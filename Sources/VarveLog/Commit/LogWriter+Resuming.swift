@@ -14,7 +14,7 @@ extension LogWriter {
       var next = PreparedSegment(id: segment.id, salt: listed.salt)
       do throws(StoreError) {
         next.file = try folder.openFile(StoreLayout.fileName(segment), for: .writing)
-      } catch where error.code == .notFound {}
+      } catch  where error.code == .notFound {}
       prepared = next
     }
     guard let last = log.chain.last, last.file.id == log.end.segment,

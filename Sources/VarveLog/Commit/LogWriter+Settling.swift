@@ -94,7 +94,7 @@ extension StoreContext {
     do throws(StoreError) {
       try segmentFolder.remove(StoreLayout.fileName(file))
       manifests.didUnlink(file)
-    } catch where error.code == .notFound {
+    } catch  where error.code == .notFound {
       manifests.didUnlink(file)
     } catch {}
   }

@@ -78,7 +78,7 @@ final class ManifestStore: Sendable {
     let file: any File
     do throws(StoreError) {
       // A temporary file that an earlier process left behind is nobody's.
-      do throws(StoreError) { try folder.remove(temporary) } catch where error.code == .notFound {}
+      do throws(StoreError) { try folder.remove(temporary) } catch  where error.code == .notFound {}
       file = try folder.createFile(temporary)
       try file.write(contents, at: 0)
     } catch {

@@ -91,7 +91,7 @@ struct CompactionRunner {
           guard record.kind == .delete, !judged.contains(record.id) else { return }
           found[record.id] = max(found[record.id] ?? .zero, record.version)
         }
-      } catch where error.isCorruption {
+      } catch  where error.isCorruption {
         report.damagedFiles.append(StoreLayout.path(input.file))
         continue
       }

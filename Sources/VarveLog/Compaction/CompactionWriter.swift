@@ -69,7 +69,8 @@ struct CompactionWriter {
 
   /// Appends a delete record.
   mutating func append(delete id: RecordID, version: CommitSequence) throws(StoreError) {
-    let header = RecordHeader(id: id, version: version, kind: .delete, isCompressed: false, storedLength: 0, checksum: 0)
+    let header = RecordHeader(
+      id: id, version: version, kind: .delete, isCompressed: false, storedLength: 0, checksum: 0)
     var bytes = [UInt8](repeating: 0, count: RecordHeader.size)
     unsafe bytes.withUnsafeMutableBytes { bytes in
       unsafe header.encode(into: bytes)

@@ -21,7 +21,7 @@ package struct ScannedSegment: ~Copyable {
     let file: any File
     do throws(StoreError) {
       file = try folder.openFile(StoreLayout.fileName(segment.file), for: .reading)
-    } catch where error.code == .notFound {
+    } catch  where error.code == .notFound {
       return nil
     }
     var window = try FileWindow(file)

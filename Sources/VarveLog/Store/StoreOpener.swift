@@ -39,9 +39,9 @@ struct StoreOpener {
   private func openFolder() throws(StoreError) -> any Directory {
     do throws(StoreError) {
       return try fileSystem.openDirectory(at: path)
-    } catch where error.code == .notFound && options.createsIfMissing && !options.isReadOnly {
+    } catch  where error.code == .notFound && options.createsIfMissing && !options.isReadOnly {
       return try createFolder()
-    } catch where error.code == .notFound {
+    } catch  where error.code == .notFound {
       throw StoreError(
         .notFound, "There is no store at \(path). Check the path, or open it so that a store is made.",
         at: .init(file: path), systemErrorNumber: error.systemErrorNumber, cause: error)
@@ -51,12 +51,12 @@ struct StoreOpener {
   private func createFolder() throws(StoreError) -> any Directory {
     do throws(StoreError) {
       try fileSystem.createDirectory(at: path)
-    } catch where error.code == .notFound {
+    } catch  where error.code == .notFound {
       throw StoreError(
         .notFound,
         "The store \(path) cannot be made, since the folder \(parentPath) does not exist. Make that folder first.",
         at: .init(file: path), systemErrorNumber: error.systemErrorNumber, cause: error)
-    } catch where error.code == .alreadyExists {
+    } catch  where error.code == .alreadyExists {
       // Somebody else made it just now: the lock decides who goes on.
     }
     try fileSystem.openDirectory(at: parentPath).sync()
@@ -96,7 +96,7 @@ struct StoreOpener {
     let file: any File
     do throws(StoreError) {
       file = try folder.openFile(StoreLayout.manifest, for: .reading)
-    } catch where error.code == .notFound {
+    } catch  where error.code == .notFound {
       try checkIsUnused(folder)
       return nil
     }
@@ -144,7 +144,11 @@ struct StoreOpener {
 
   /// Makes an empty store: its first manifest is durable before the first segment exists.
   private func createStore(_ folder: any Directory) throws(StoreError) -> (Manifest, Bool) {
-    do throws(StoreError) { try folder.createDirectory(StoreLayout.segmentFolder) } catch where error.code == .alreadyExists {}
+    do throws(StoreError) {
+      try folder.createDirectory(StoreLayout.segmentFolder)
+    } catch  where error.code == .alreadyExists {
+      // An earlier process came this far.
+    }
     try folder.sync()
     var generator = SaltGenerator(seed: options.randomSeed)
     let manifest = Manifest(new: .random(using: &generator))
@@ -162,7 +166,7 @@ struct StoreOpener {
     let segmentFolder: any Directory
     do throws(StoreError) {
       segmentFolder = try folder.openDirectory(StoreLayout.segmentFolder)
-    } catch where error.code == .notFound {
+    } catch  where error.code == .notFound {
       throw StoreError(
         .corrupt, "The store \(path) has no folder of segments. Nothing was changed. Restore it from a backup.",
         at: .init(file: StoreLayout.segmentFolder), cause: error)
@@ -180,7 +184,8 @@ struct StoreOpener {
   private func unlistedFiles(
     _ folder: any Directory, _ manifest: Manifest, _ segmentFileNames: [String]
   ) throws(StoreError) -> [String] {
-    let listed = Set((manifest.segments.map(\.file) + manifest.preparing + manifest.removable).map(StoreLayout.fileName))
+    let listed = Set(
+      (manifest.segments.map(\.file) + manifest.preparing + manifest.removable).map(StoreLayout.fileName))
     let ours: Set = [
       StoreLayout.manifest, StoreLayout.temporaryManifest, StoreLayout.lock, StoreLayout.segmentFolder,
     ]
@@ -198,7 +203,7 @@ struct StoreOpener {
     for file in files {
       do throws(StoreError) {
         try found.segmentFolder.remove(StoreLayout.fileName(file))
-      } catch where error.code == .notFound {}
+      } catch  where error.code == .notFound {}
     }
   }
 

@@ -24,7 +24,7 @@ struct StoreVerifier {
     let found: StoreOpener.Found
     do throws(StoreError) {
       found = try StoreOpener(path: path, options: options, fileSystem: fileSystem).open()
-    } catch where error.isCorruption {
+    } catch  where error.isCorruption {
       try verifyWhatOpeningRefuses(error)
       return
     }
@@ -92,7 +92,7 @@ struct StoreVerifier {
     if segment.file.kind == .compacted {
       do throws(StoreError) {
         _ = try scanned.scanner.readCompacted { _, _ throws(StoreError) in }
-      } catch where error.isCorruption {
+      } catch  where error.isCorruption {
         add(.corrupt, error.message, at: error.location)
       }
     }
@@ -143,7 +143,7 @@ struct StoreVerifier {
       try scanner.forEachRecord(of: frame, at: offset) { record, place throws(StoreError) in
         records.append((record, place))
       }
-    } catch where error.isCorruption {
+    } catch  where error.isCorruption {
       add(.corrupt, error.message, at: error.location)
       return
     }
