@@ -39,8 +39,18 @@ package struct ModelValidator {
         PersistenceError(
           .limitExceeded, "A model has at most \(Schema.Limits.entityCount) entities, this one has \(entities.count)."))
     }
+    let indexCount = entities.reduce(0) { count, entity in
+      count + entity.attributes.count { $0.isIndexed } + entity.toOneRelationships.count
+    }
+    if indexCount > Schema.Limits.indexCount {
+      breaches.append(
+        PersistenceError(
+          .limitExceeded,
+          "A model has at most \(Schema.Limits.indexCount) unique or indexed attributes and to-one relationships, this one "
+            + "has \(indexCount)."))
+    }
     for (position, entity) in entities.enumerated() {
-      checkName(entity.name, "entity", entity, nil)
+      checkName(entity.name, "an entity", entity, nil)
       if positions.updateValue(position, forKey: entity.name) != nil {
         report(
           .duplicateName, "There are two entities named \(entity.name); rename one, or list the class once.", entity)
@@ -60,7 +70,7 @@ package struct ModelValidator {
 
   private mutating func checkName(_ name: String, _ kind: String, _ entity: EntityDescription, _ property: String?) {
     if let reason = Schema.Limits.reasonAgainst(name: name) {
-      report(.invalidName, "“\(name)” cannot be the name of an \(kind): \(reason).", entity, property)
+      report(.invalidName, "“\(name)” cannot be the name of \(kind): \(reason).", entity, property)
     }
   }
 
@@ -69,7 +79,7 @@ package struct ModelValidator {
   private mutating func checkProperties(of entity: EntityDescription) {
     var names: Set<String> = []
     for name in entity.attributes.map(\.name) + entity.relationships.map(\.name) {
-      checkName(name, "property", entity, name)
+      checkName(name, "a property", entity, name)
       if !names.insert(name).inserted {
         report(.duplicateName, "\(entity.name) has two properties named \(name); rename one.", entity, name)
       }

@@ -5,7 +5,7 @@ extension Schema {
   /// 2. The slots of an entity are exactly 0 to n-1, one for each attribute and to-one relationship.
   /// 3. Index numbers are unique and not 0; every unique attribute and every to-one relationship has one.
   /// 4. Every relationship leads to an entity of the schema; every to-many one has a to-one inverse that leads back.
-  func validate() throws(PersistenceError) {
+  package func validate() throws(PersistenceError) {
     var numbers: Set<UInt16> = []
     var names: Set<String> = []
     var indexes: Set<UInt16> = []

@@ -109,7 +109,7 @@ extension Schema {
 
   /// Makes a schema from untrusted parts.
   /// - Throws: ``PersistenceError`` with the code `corruptSchema` when they contradict each other.
-  init(uncheckedVersion version: Int, entities: [Entity]) throws(PersistenceError) {
+  package init(uncheckedVersion version: Int, entities: [Entity]) throws(PersistenceError) {
     self.version = version
     self.entities = entities
     try validate()

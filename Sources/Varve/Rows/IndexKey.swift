@@ -12,7 +12,7 @@ package import VarveLog
 /// | signed integer | the same with the sign bit flipped |
 /// | Float, Double, Date | big-endian bits, sign flipped when positive, all flipped when negative; -0 is 0, NaN all ones |
 /// | Decimal | see ``appendDecimal(_:to:)`` |
-/// | String | UTF-8 of the canonical composition (NFC), which is how Swift compares texts |
+/// | String | UTF-8 of the canonical composition (NFC): equal for equal texts, in the order of Unicode scalars |
 /// | URL | UTF-8 of the absolute form |
 /// | Data, UUID | the bytes |
 /// | reference | the record ID, big-endian |

@@ -112,7 +112,7 @@ extension RowLayout {
   /// Checks a row and reads from it within the closure.
   /// - Throws: ``PersistenceError`` with the code `corruptRow`, and what `body` throws.
   package func withReader<Result>(
-    _ row: RawSpan, _ body: (borrowing RowReader) throws -> Result
+    _ row: RawSpan, _ body: (RowReader) throws -> Result
   ) throws -> Result {
     try unsafe row.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { throw corruptRow("it has no bytes") }

@@ -2,7 +2,7 @@
 ///
 /// It is only used where a key is cut, so it is written to be short. A hash without secret keeps anyone from making
 /// two long values look equal to a unique index.
-enum SHA256 {
+package enum SHA256 {
   /// The first 32 bits of the fractional parts of the square roots of the first eight primes.
   private static let initialState: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
@@ -23,7 +23,7 @@ enum SHA256 {
   private static let blockSize = 64
 
   /// The 32 bytes of the hash.
-  static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
+  package static func hash(_ message: some Collection<UInt8>) -> [UInt8] {
     var padded = Array(message)
     let bitCount = UInt64(padded.count) * 8
     padded.append(0x80)

@@ -52,7 +52,7 @@ package struct SchemaRowIndexing: RowIndexing {
   /// row; in a unique index they are not compared with each other.
   /// - Throws: ``PersistenceError`` with the code `corruptRow`.
   package func appendKeys(of id: RecordID, row: RawSpan, to keys: inout IndexKeys) throws {
-    guard Int(id.entity) < entities.count, let entity = entities[Int(id.entity)] else { return }
+    guard hasKeys(entity: id.entity), let entity = entities[Int(id.entity)] else { return }
     do {
       try unsafe entity.layout.withReader(row) { reader in
         for index in entity.indexes {
