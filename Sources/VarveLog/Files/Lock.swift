@@ -3,7 +3,8 @@ import CVarve
 /// A mutual exclusion lock, not recursive.
 ///
 /// A thin layer over `pthread_mutex_t`, which the thread sanitizer understands. Prefer ``Guarded``, which keeps the
-/// lock and what it guards together; use a bare lock with a ``ConditionVariable``, or where state of several types is guarded.
+/// lock and what it guards together; use a bare lock with a ``ConditionVariable``, or where state of several types is
+/// guarded.
 @safe package final class Lock: Sendable {
   // A mutex may be used from any thread; it lives as long as the lock and never moves.
   fileprivate nonisolated(unsafe) let mutex: UnsafeMutablePointer<varve_mutex>

@@ -57,7 +57,7 @@ struct LockTests {
 
   @Test func `has a condition, which ends a wait when it is signalled and not before`() async throws {
     let lock = Lock()
-    let condition = Condition(of: lock)
+    let condition = ConditionVariable(of: lock)
     let isReady = Guarded(false)
     let waiter = try ThreadExecutor(name: "waiter")
     async let waited: Int = waiter.perform {
@@ -80,7 +80,7 @@ struct LockTests {
 
   @Test func `has a condition whose wait can have an end`() {
     let lock = Lock()
-    let condition = Condition(of: lock)
+    let condition = ConditionVariable(of: lock)
     let clock = ContinuousClock()
     let begin = clock.now
     lock.withLock {
