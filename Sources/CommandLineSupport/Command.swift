@@ -6,6 +6,8 @@ package struct Command: Sendable {
   package let summary: String
   /// What else there is to know, in sentences: defaults, formats, exit codes.
   package let discussion: String
+  /// Whether the help text of the program lists it.
+  package let isListed: Bool
   /// What it takes, operands in their order.
   package let parameters: [any Parameter]
   /// Does it. Runs on the main actor, so that a view context can be used at once.
@@ -13,12 +15,14 @@ package struct Command: Sendable {
 
   /// Declares a command.
   package init(
-    _ name: String, _ summary: String, discussion: String = "", _ parameters: [any Parameter] = [],
+    _ name: String, _ summary: String, discussion: String = "", isListed: Bool = true,
+    _ parameters: [any Parameter] = [],
     run: @escaping @MainActor @Sendable (Arguments, Console) async throws -> ExitCode
   ) {
     self.name = name
     self.summary = summary
     self.discussion = discussion
+    self.isListed = isListed
     self.parameters = parameters
     self.run = run
   }

@@ -11,8 +11,14 @@ package struct Program: Sendable {
   /// What it can do, in the order of the help text.
   package let commands: [Command]
 
-  /// Declares a program.
-  package init(_ name: String, _ summary: String, discussion: String = "", commands: [Command]) {
+  private let describe: @Sendable (any Error) -> String
+
+  /// Declares a program; `describe` says what an error means to a person.
+  package init(
+    _ name: String, _ summary: String, discussion: String = "", commands: [Command],
+    describing describe: @escaping @Sendable (any Error) -> String = { "\($0)" }
+  ) {
+    self.describe = describe
     self.name = name
     self.summary = summary
     self.discussion = discussion
@@ -66,7 +72,7 @@ package struct Program: Sendable {
       console.note("\(name) \(command.name): \(error)\nUsage: \(command.usage(in: name))")
       return .usage
     } catch {
-      console.note("\(name) \(command.name): \(error)")
+      console.note("\(name) \(command.name): \(describe(error))")
       return .failure
     }
   }
@@ -74,13 +80,14 @@ package struct Program: Sendable {
   private func command(named word: String) throws(UsageError) -> Command {
     if let command = commands.first(where: { $0.name == word }) { return command }
     let kind = word.hasPrefix("-") ? "option" : "command"
-    throw UsageError("there is no \(kind) \(word)" + suggestion(for: word, among: commands.map(\.name)))
+    throw UsageError(
+      "there is no \(kind) \(word)" + suggestion(for: word, among: commands.filter(\.isListed).map(\.name)))
   }
 
   /// The help text of the whole program.
   package var help: String {
     var text = "\(summary)\n\nUsage: \(name) COMMAND …\n\n"
-    text += table(commands.map { ($0.name, $0.summary) })
+    text += table(commands.filter(\.isListed).map { ($0.name, $0.summary) })
     text += "\n'\(name) help COMMAND' says more about one.\n"
     if !discussion.isEmpty { text += "\n\(discussion)\n" }
     return text

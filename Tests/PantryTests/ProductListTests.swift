@@ -23,7 +23,7 @@ import Testing
       products.first
         == Product(
           barcode: try Barcode("8008255669166"), name: "Hopfenhaus Apple juice, cloudy, 1 l", category: .drinks,
-          expiryDate: try CalendarDay.date("2026-07-17"), isOpened: false, shelf: "Cellar", creationDate: now))
+          expiryDate: try CalendarDay.date("2027-06-06"), isOpened: false, shelf: "Cellar", creationDate: now))
   }
 
   @Test func `is read back as it was written`() throws {

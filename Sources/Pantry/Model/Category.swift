@@ -1,5 +1,7 @@
+import Varve
+
 /// What kind of food something is. The raw values are what stores and files hold.
-enum Category: String, CaseIterable, Sendable {
+enum Category: String, CaseIterable, AttributeValue {
   case dairy, meat, fish, produce, bakery, staples, drinks, sweets
 
   /// What a person reads.

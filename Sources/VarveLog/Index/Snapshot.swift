@@ -122,7 +122,7 @@ package struct RowReference {
 
 /// The memory of a row that was stored compressed.
 @safe package final class DecodedRow: Sendable {
-  // Written before it is shared, never after.
+  /// The bytes of the row. Written before they are shared, never after.
   package nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
   init(_ body: [UInt8]) {

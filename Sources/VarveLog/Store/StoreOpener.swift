@@ -24,6 +24,8 @@ struct StoreOpener {
   func open() throws(StoreError) -> Found {
     try options.validate()
     let folder = try openFolder()
+    // Before the lock file is made: a folder that is somebody else's must stay as it is.
+    if try !folder.list().contains(StoreLayout.manifest) { try checkIsUnused(folder) }
     let lock = options.isReadOnly ? nil : try takeLock(folder)
     if options.isReadOnly { return try readBesideWriter(folder) }
     let existing = try readManifest(folder)

@@ -1,0 +1,173 @@
+import Foundation
+import Testing
+import VarveTestSupport
+
+@testable import Pantry
+
+/// The program as a person meets it: a process with output, error output and exit code.
+@Suite struct `The program pantry` {
+  /// A folder that goes with the test.
+  private final class Folder {
+    let url = FileManager.default.temporaryDirectory.appending(path: "pantry-test-\(UUID().uuidString)")
+
+    init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false) }
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> String { url.appending(path: name).path }
+
+    /// Runs pantry on the store `name` of the folder.
+    func pantry(_ words: String..., store name: String = "p.varve", input: String = "") throws -> ChildProcess {
+      try ChildProcess.run(
+        ChildProcess.path(ofProduct: "pantry"), words, input: Data(input.utf8),
+        environment: ["PANTRY_STORE": path(name)])
+    }
+  }
+
+  private static let fixture = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../../Fixtures/pantry.json").path
+
+  @Test func `keeps what it was told from run to run`() throws {
+    let folder = try Folder()
+    let added = try folder.pantry(
+      "add", "Milk, 1 l", "--category", "dairy", "--expires", "2090-05-01", "--shelf", "Fridge")
+    #expect(added.ending == .exit(0) && added.output == "added 2000000000015  Milk, 1 l\n" && added.errorOutput == "")
+    #expect(try folder.pantry("add", "Salt", "--barcode", "4006381333931").ending == .exit(0))
+    #expect(try folder.pantry("open", "milk").output == "opened 2000000000015  Milk, 1 l\n")
+    #expect(try folder.pantry("open", "milk").output == "open already 2000000000015  Milk, 1 l\n")
+    let list = try folder.pantry("list").output.split(separator: "\n").map { $0.prefix { $0 != "," } }
+    #expect(list == ["2000000000015  Milk", "4006381333931  Salt       staples  –               keeps"])
+    #expect(try folder.pantry("eat", "4006381333931").output == "eaten 4006381333931  Salt\n")
+    #expect(
+      try folder.pantry("list", "--opened", "--category", "dairy", "--shelf", "Fridge").output.hasPrefix(
+        "2000000000015"))
+    #expect(try folder.pantry("list", "--category", "meat").output == "")
+    #expect(try folder.pantry("expiring").output == "")
+    #expect(try folder.pantry("expiring", "--within", "36500").output.hasPrefix("2000000000015  Milk, 1 l  dairy"))
+  }
+
+  @Test func `imports a list once, and writes one that is the same`() throws {
+    let folder = try Folder()
+    #expect(try folder.pantry("import", Self.fixture).output == "324 added, 0 changed, 0 as they were\n")
+    #expect(try folder.pantry("import", Self.fixture).output == "0 added, 0 changed, 324 as they were\n")
+    let exported = try folder.pantry("export").output
+    #expect(try folder.pantry("export", folder.path("list.json")).output == "")
+    #expect(try String(contentsOfFile: folder.path("list.json"), encoding: .utf8) == exported)
+    let copied = try folder.pantry("import", "-", store: "copy.varve", input: exported)
+    #expect(copied.output == "324 added, 0 changed, 0 as they were\n")
+    #expect(try folder.pantry("export", store: "copy.varve").output == exported)
+  }
+
+  @Test func `names line and field of each mistake in a list, and imports nothing then`() throws {
+    let folder = try Folder()
+    let list = """
+      [
+        {"barcode": "4006381333931", "name": "Milk", "category": "dairy"},
+        {"barcode": "4006381333932", "name": "Milk",
+         "category": "diary"}
+      ]
+      """
+    let imported = try folder.pantry("import", "-", input: list)
+    #expect(imported.ending == .exit(2) && imported.output == "")
+    #expect(
+      imported.errorOutput == """
+        -: line 3: field barcode: "4006381333932" is no barcode: its last digit, which checks the others, would be 1
+        -: line 4: field category: "diary" is none of dairy, meat, fish, produce, bakery, staples, drinks, sweets
+        nothing was imported
+
+        """)
+    #expect(!FileManager.default.fileExists(atPath: folder.path("p.varve")))
+    let absent = try folder.pantry("import", folder.path("no.json"))
+    #expect(absent.ending == .exit(2) && absent.errorOutput.contains("no.json cannot be read"))
+  }
+
+  @Test func `says with its exit code that something is not there, or not clear`() throws {
+    let folder = try Folder()
+    #expect(try folder.pantry("list").ending == .exit(2))
+    for name in ["Red wine", "White wine"] { _ = try folder.pantry("add", name) }
+    let absent = try folder.pantry("eat", "beer")
+    #expect(absent.ending == .exit(1) && absent.errorOutput == "there is no \"beer\" in the pantry\n")
+    let unclear = try folder.pantry("open", "wine")
+    #expect(unclear.ending == .exit(1) && unclear.errorOutput.hasPrefix("\"wine\" may be one of 2 things"))
+    let twice = try folder.pantry("add", "Rosé", "--barcode", "2000000000015")
+    #expect(twice.ending == .exit(2))
+    #expect(twice.errorOutput == "pantry add: 2000000000015 is in the pantry already, as Red wine\n")
+  }
+
+  @Test(arguments: [
+    ["add", ""], ["add", "x", "--expires", "soon"], ["add", "x", "--barcode", "1"], ["add", "x", "--category", "y"],
+    ["expiring", "--within", "-1"], ["list", "x"], ["watch", "--interval", "1"], ["drink", "x"], [],
+  ])
+  func `ends with 64 when the command line makes no sense`(words: [String]) throws {
+    let run = try ChildProcess.run(ChildProcess.path(ofProduct: "pantry"), words)
+    #expect(run.ending == .exit(64) && run.output == "" && run.errorOutput != "")
+  }
+
+  @Test(arguments: ["add", "list", "open", "eat", "expiring", "import", "export", "watch", "demo"])
+  func `has a help text for each command`(command: String) throws {
+    let help = try ChildProcess.run(ChildProcess.path(ofProduct: "pantry"), ["help", command])
+    #expect(help.ending == .exit(0) && help.output.contains("Usage: pantry \(command)"))
+    let overview = try ChildProcess.run(ChildProcess.path(ofProduct: "pantry"), ["help"])
+    #expect(overview.output.contains("\n  \(command) "))
+  }
+
+  @Test func `fails when its output cannot be written`() throws {
+    let folder = try Folder()
+    _ = try folder.pantry("import", Self.fixture)
+    let command = "'\(ChildProcess.path(ofProduct: "pantry"))' export --store '\(folder.path("p.varve"))' > /dev/full"
+    let run = try ChildProcess.run("/bin/sh", ["-c", command])
+    #expect(run.ending == .exit(2))
+    #expect(run.errorOutput == "pantry: the output cannot be written: No space left on device\n")
+  }
+
+  @Test func `tells a person why a store cannot be opened`() throws {
+    let folder = try Folder()
+    let parent = try folder.pantry("add", "x", store: "no/p.varve")
+    #expect(parent.ending == .exit(2) && parent.errorOutput.contains("does not exist"))
+    try FileManager.default.createDirectory(atPath: folder.path("other"), withIntermediateDirectories: false)
+    try Data("x".utf8).write(to: URL(filePath: folder.path("other/file")))
+    let other = try folder.pantry("add", "x", store: "other")
+    #expect(other.ending == .exit(2), "\(other.errorOutput)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("other")) == ["file"])
+  }
+
+  @Test func `shows what another process changes`() throws {
+    let folder = try Folder()
+    _ = try folder.pantry("add", "Tea")
+    let watcher = Process()
+    watcher.executableURL = URL(filePath: ChildProcess.path(ofProduct: "pantry"))
+    watcher.arguments = ["watch", "--interval", "20", "--store", folder.path("p.varve")]
+    try Data().write(to: URL(filePath: folder.path("seen")))
+    watcher.standardOutput = FileHandle(forWritingAtPath: folder.path("seen"))
+    try watcher.run()
+    defer { watcher.terminate() }
+    func seen(_ line: String) throws -> Bool {
+      // A machine under load may take its time; without the change this would wait for ever.
+      for _ in 0..<600 {
+        if try String(contentsOfFile: folder.path("seen"), encoding: .utf8).contains(line + "\n") { return true }
+        usleep(50_000)
+      }
+      return false
+    }
+    #expect(try seen("watching 1 products in \(folder.path("p.varve"))"))
+    _ = try folder.pantry("add", "Coffee")
+    #expect(try seen("+ 2000000000022  Coffee"))
+    _ = try folder.pantry("open", "tea")
+    #expect(try seen("~ 2000000000015  Tea: opened"))
+    _ = try folder.pantry("eat", "tea")
+    #expect(try seen("- 2000000000015  Tea"))
+  }
+
+  @Test func `tells its story to a good end`() throws {
+    let folder = try Folder()
+    let demo = try ChildProcess.run(
+      ChildProcess.path(ofProduct: "pantry"), ["demo"], environment: ["TMPDIR": folder.url.path])
+    #expect(demo.ending == .exit(0) && demo.errorOutput == "")
+    let reported = try #require(demo.output.firstMatch(of: /It had reported (\d+) commits/)?.1)
+    #expect(try #require(Int(reported)) > 0)
+    #expect(demo.output.contains("Lost: none."))
+    for name in Samples.products(now: Date()).map(\.name) { #expect(demo.output.contains(name)) }
+    let store = try #require(demo.output.firstMatch(of: /export PANTRY_STORE=(\S+)/)?.1)
+    let list = try ChildProcess.run(ChildProcess.path(ofProduct: "pantry"), ["list", "--store", String(store)])
+    #expect(list.output.split(separator: "\n").count >= 10 + (Int(reported) ?? 0))
+  }
+}
