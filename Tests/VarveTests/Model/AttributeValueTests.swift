@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Varve
 
-private enum Category: String, CaseIterable, AttributeValue { case dairy, meat }
+private enum Aisle: String, CaseIterable, AttributeValue { case dairy, meat }
 private enum Level: UInt8, AttributeValue {
   case low = 1
   case high = 200
@@ -52,7 +52,7 @@ private struct Barcode: RawRepresentable, AttributeValue {
       try roundTrip(try #require(Decimal(string: text)))
     }
     try roundTrip(Decimal.greatestFiniteMagnitude)
-    try roundTrip(Category.meat)
+    try roundTrip(Aisle.meat)
     try roundTrip(Level.low)
     try roundTrip(Barcode(rawValue: "4006381333931"))
   }
@@ -60,7 +60,7 @@ private struct Barcode: RawRepresentable, AttributeValue {
   @Test func `optional values of every kind come back, and so does nil`() throws {
     for value in [nil, 1] as [Int?] { try roundTrip(value) }
     for value in [nil, "", "a"] as [String?] { try roundTrip(value) }
-    for value in [nil, Category.dairy] { try roundTrip(value) }
+    for value in [nil, Aisle.dairy] { try roundTrip(value) }
     for value in [nil, Decimal(1)] { try roundTrip(value) }
   }
 
@@ -85,22 +85,22 @@ private struct Barcode: RawRepresentable, AttributeValue {
     let layout = try Samples.layout([AttributeDescription("value", .string)])
     let row = try layout.row(["fish"])
     #expect {
-      try unsafe layout.withReader(row.span.bytes) { unsafe try $0.value(of: layout.fields[0], as: Category.self) }
+      try unsafe layout.withReader(row.span.bytes) { unsafe try $0.value(of: layout.fields[0], as: Aisle.self) }
     } throws: { error in
       let error = error as? PersistenceError
       return error?.code == .unknownRawValue && error?.isCorruption == false
         && error?.message
-          == "Category has no case with the raw value \"fish\". A newer version of the program may have "
+          == "Aisle has no case with the raw value \"fish\". A newer version of the program may have "
           + "written it; add the case, or set the property."
     }
-    #expect(throws: PersistenceError.self) { try Category?(propertyValue: "fish") }
+    #expect(throws: PersistenceError.self) { try Aisle?(propertyValue: "fish") }
     #expect(throws: PersistenceError.self) { try Level(propertyValue: .unsigned(2)) }
   }
 
   @Test func `placeholders stand for what cannot be read`() {
-    #expect(Category.placeholder == .dairy)
+    #expect(Aisle.placeholder == .dairy)
     #expect(Level.placeholder == .high)
-    #expect(Category?.placeholder == nil)
+    #expect(Aisle?.placeholder == nil)
     #expect(Int.placeholder == 0)
     #expect(String.placeholder == "")
     #expect(URL.placeholder.absoluteString == "file:///")
@@ -134,10 +134,10 @@ private struct Barcode: RawRepresentable, AttributeValue {
     refuses("x", UUID.self)
     refuses("x", URL.self)
     refuses("1", Decimal.self)
-    refuses(1, Category.self)
+    refuses(1, Aisle.self)
     refuses(.null, Int.self, .missingValue)
     refuses(.null, String.self, .missingValue)
-    refuses(.null, Category.self, .missingValue)
+    refuses(.null, Aisle.self, .missingValue)
     refuses(.null, Decimal.self, .missingValue)
   }
 }
