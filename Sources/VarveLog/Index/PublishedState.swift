@@ -6,24 +6,40 @@ import Synchronization
 /// few memory accesses, or of one small commit's edits; never over a system call, and never over a store into a
 /// mapping.
 package final class PublishedState: Sendable {
-  struct Guard {
-    var state: StoreState
-    /// The snapshot of the published state, made when it was first asked for.
-    var snapshot: Snapshot?
-    /// The mapped segments by slot: they live as long as this, or as a snapshot that may use them.
-    var segments: [UInt16: MappedSegment]
+  /// What a snapshot keeps alive: all of the state but the newest snapshot itself, which would keep itself alive.
+  final class Core: Sendable {
+    struct Contents {
+      var state: StoreState
+      /// The mapped segments by slot: they live as long as this, or as a snapshot that may use them.
+      var segments: [UInt16: MappedSegment]
+    }
+
+    let guarded: Guarded<Contents>
+    /// The memory of all nodes.
+    let nodes: NodeStore
+
+    init(_ contents: sending Contents, nodes: NodeStore) {
+      guarded = Guarded(contents)
+      self.nodes = nodes
+    }
+
+    func unregister(_ stamp: NodeStamp) {
+      guarded.withLock { _ in nodes.unregisterSnapshot(stamp) }
+    }
   }
 
-  private let guarded: Guarded<Guard>
+  private let core: Core
+  /// The snapshot of the published state, made when it was first asked for. This lock is taken before that of the
+  /// core, so that nobody is given a snapshot that a publication has outdated.
+  private let newest = Guarded<Snapshot?>(nil)
   /// The memory of all nodes.
-  package let nodes: NodeStore
+  package var nodes: NodeStore { core.nodes }
   /// Rises with each publication, so that a reader sees without the lock whether its snapshot is the newest.
   private let publicationCount = Atomic<UInt64>(0)
 
   /// Begins with `state`, whose nodes are in `nodes` and whose slots stand for `segments`.
   package init(_ state: StoreState, nodes: NodeStore, segments: [UInt16: MappedSegment]) {
-    self.nodes = nodes
-    guarded = Guarded(Guard(state: state, segments: segments))
+    core = Core(Core.Contents(state: state, segments: segments), nodes: nodes)
   }
 
   /// The number of publications so far.
@@ -36,72 +52,77 @@ package final class PublishedState: Sendable {
   ///
   /// - Complexity: O(1).
   package func snapshot() -> Snapshot {
-    guarded.withLock { guarded in
-      if let snapshot = guarded.snapshot { return snapshot }
-      let snapshot = Snapshot(
-        guarded.state, stamp: nodes.registerSnapshot(), version: publicationCount.load(ordering: .relaxed), of: self)
-      guarded.snapshot = snapshot
+    newest.withLock { newest in
+      if let newest { return newest }
+      let snapshot = core.guarded.withLock { contents in
+        Snapshot(
+          contents.state, stamp: core.nodes.registerSnapshot(),
+          version: publicationCount.load(ordering: .relaxed), of: core)
+      }
+      newest = snapshot
       return snapshot
     }
   }
 
-  func unregister(_ stamp: NodeStamp) {
-    guarded.withLock { _ in nodes.unregisterSnapshot(stamp) }
-  }
-
-  /// The number of snapshots that somebody holds, and of segments that wait for them.
+  /// The number of snapshots that somebody holds.
   package var registeredSnapshotCount: Int {
-    guarded.withLock { guarded in nodes.registeredCount - (guarded.snapshot == nil ? 0 : 1) }
+    newest.withLock { newest in
+      core.guarded.withLock { _ in core.nodes.registeredCount } - (newest == nil ? 0 : 1)
+    }
   }
 
   // MARK: The committer
 
   /// The newest state, for the committer alone: others may not keep it, since nothing keeps its nodes for them.
-  package var committerState: StoreState { guarded.withLock { $0.state } }
+  package var committerState: StoreState { core.guarded.withLock { $0.state } }
 
   /// Lets the committer edit the state and publishes the result. Small edits happen under the lock and in place; for
   /// large ones a copy is edited while readers go on with what is published.
   ///
   /// - Parameter isLarge: Whether the edit may take longer than readers should wait.
   package func publish(isLarge: Bool, _ edit: (inout StoreState, NodeStore) -> Void) {
-    // Released outside the lock: the last reference to a snapshot takes the lock when it goes.
-    var outdated: Snapshot?
+    let nodes = core.nodes
+    // Released outside the locks: the last reference to a snapshot takes the lock of the core when it goes.
+    let outdated: Snapshot?
     if isLarge {
-      let current = snapshot()
-      var copy = current.state
+      var copy = snapshot().state
       edit(&copy, nodes)
-      guarded.withLock { guarded in
-        guarded.state = copy
-        outdated = guarded.snapshot.take()
-        publicationCount.add(1, ordering: .releasing)
-      }
+      outdated = replace { $0 = copy }
     } else {
-      guarded.withLock { guarded in
-        edit(&guarded.state, nodes)
-        outdated = guarded.snapshot.take()
-        publicationCount.add(1, ordering: .releasing)
-      }
+      outdated = replace { edit(&$0, nodes) }
     }
     _ = consume outdated
-    guarded.withLock { _ in _ = nodes.reclaim() }
+    core.guarded.withLock { _ in _ = nodes.reclaim() }
     nodes.trim()
+  }
+
+  /// Changes the state and takes away the snapshot of what it was, both in one step.
+  private func replace(_ edit: (inout StoreState) -> Void) -> Snapshot? {
+    newest.withLock { newest in
+      core.guarded.withLock { contents in
+        edit(&contents.state)
+        publicationCount.add(1, ordering: .releasing)
+      }
+      return newest.take()
+    }
   }
 
   /// Keeps a mapped segment, whose slot was just published.
   package func keep(_ segment: MappedSegment, in slot: UInt16) {
-    guarded.withLock { $0.segments[slot] = segment }
+    core.guarded.withLock { $0.segments[slot] = segment }
   }
 
   /// Lets the segments of slots go, which the published state does not use any more, as soon as no snapshot does.
   package func retireSegments(in slots: [UInt16]) {
-    guarded.withLock { guarded in
+    let nodes = core.nodes
+    core.guarded.withLock { contents in
       for slot in slots {
-        guard let segment = guarded.segments.removeValue(forKey: slot) else { continue }
+        guard let segment = contents.segments.removeValue(forKey: slot) else { continue }
         nodes.retire(owner: segment)
       }
     }
   }
 
   /// The mapped segment of a slot.
-  package func segment(in slot: UInt16) -> MappedSegment? { guarded.withLock { $0.segments[slot] } }
+  package func segment(in slot: UInt16) -> MappedSegment? { core.guarded.withLock { $0.segments[slot] } }
 }

@@ -14,9 +14,9 @@ public final class Snapshot: Sendable {
   /// The number of publications before it.
   package let version: UInt64
   private let stamp: NodeStamp
-  private let owner: PublishedState
+  private let owner: PublishedState.Core
 
-  init(_ state: StoreState, stamp: NodeStamp, version: UInt64, of owner: PublishedState) {
+  init(_ state: StoreState, stamp: NodeStamp, version: UInt64, of owner: PublishedState.Core) {
     self.state = state
     self.stamp = stamp
     self.version = version
