@@ -85,6 +85,7 @@ let package = Package(
     .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "VarveTestSupport"]),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
     .testTarget(name: "VarveExpansionTests", dependencies: ["Varve", "VarveExpansion"]),
+    .testTarget(name: "CompileTests", dependencies: ["Varve", "VarveTestSupport"]),
     .testTarget(name: "VarveTests", dependencies: ["Varve", "VarveLog", "VarveTestSupport"]),
   ]
 )

@@ -17,8 +17,10 @@ struct EntityShape {
 
   /// Names that properties cannot have; the same list as that of the model's rules, which a test compares.
   static let reservedPropertyNames: Set<String> = [
-    "context", "description", "entity", "entityDescription", "fetchRequest", "hasChanges", "hashValue", "id",
-    "isDeleted", "isFault", "isInserted", "isUpdated", "managedObjectContext", "objectID", "self",
+    "contendedProperties", "context", "description", "entity", "entityDescription", "entityName", "fetchRequest",
+    "hasChanges", "hashValue", "id", "isDeleted", "isDetached", "isFault", "isInserted", "isUpdated", "objectID",
+    "readError",
+    "self",
   ]
 
   /// Reads a declaration; `nil` when it is no class, which ``diagnoseKind(of:at:)`` explains.

@@ -93,3 +93,21 @@ public struct AttributeDescription: Sendable {
     }
   }
 }
+
+extension AttributeDescription {
+  /// Says what is wrong where a property leads to an object and is not marked.
+  @available(
+    *, unavailable, message: "a property that leads to an object is a relationship: mark it with @Relationship"
+  )
+  public init<Root, Target: EntityClass>(
+    _ name: String, _ keyPath: any KeyPath<Root, Target> & Sendable, _ options: AttributeOption...
+  ) { preconditionFailure("a relationship is no attribute") }
+
+  /// Says what is wrong where a property leads to an object or none and is not marked.
+  @available(
+    *, unavailable, message: "a property that leads to an object is a relationship: mark it with @Relationship"
+  )
+  public init<Root, Target: EntityClass>(
+    _ name: String, _ keyPath: any KeyPath<Root, Target?> & Sendable, _ options: AttributeOption...
+  ) { preconditionFailure("a relationship is no attribute") }
+}

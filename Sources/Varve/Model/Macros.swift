@@ -17,6 +17,9 @@
 /// ``Model``. Computed and static properties, methods and initialisers of your own stay what they are.
 ///
 /// The type of an attribute is any ``AttributeValue``, optional or not. ``EntityClass`` shows what is written.
+///
+/// In a module whose default isolation is the main actor, write `nonisolated final class`: an object belongs to whatever
+/// isolation owns its context.
 @attached(
   member, names: named(entityDescription), named(_entityDescription), named(init(in:)), named(init), named(fetchRequest)
 )

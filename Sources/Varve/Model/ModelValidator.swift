@@ -9,8 +9,10 @@ package struct ModelValidator {
 
   /// Names that properties cannot have, since ``ManagedObject`` has members of these names.
   package static let reservedPropertyNames: Set<String> = [
-    "context", "description", "entity", "entityDescription", "fetchRequest", "hasChanges", "hashValue", "id",
-    "isDeleted", "isFault", "isInserted", "isUpdated", "managedObjectContext", "objectID", "self",
+    "contendedProperties", "context", "description", "entity", "entityDescription", "entityName", "fetchRequest",
+    "hasChanges", "hashValue", "id", "isDeleted", "isDetached", "isFault", "isInserted", "isUpdated", "objectID",
+    "readError",
+    "self",
   ]
 
   init(entities: [EntityDescription], classes: [(any EntityClass.Type)?]) {
