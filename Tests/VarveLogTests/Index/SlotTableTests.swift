@@ -4,7 +4,8 @@ import VarveLog
 @Suite struct `A slot table` {
   private func entry(_ number: UInt64) -> SegmentSlot {
     unsafe SegmentSlot(
-      segment: SegmentFile(kind: .compacted, id: SegmentID(rawValue: number)), baseAddress: UnsafeRawPointer(bitPattern: UInt(number) * 4096),
+      segment: SegmentFile(kind: .compacted, id: SegmentID(rawValue: number)),
+      baseAddress: UnsafeRawPointer(bitPattern: UInt(number) * 4096),
       length: Int(number) * 10, verifiedBitmap: UnsafeMutableRawPointer(bitPattern: UInt(number) * 64))
   }
 
