@@ -4,11 +4,11 @@ extension Recovery {
     for segment in result.manifest.logSegments {
       guard var scanned = try ScannedSegment.open(segment, in: folder) else {
         guard !segment.isSealed else { throw refusal(segment.file, at: 0, "A listed segment is missing") }
-        abandon(segment.file, at: 0, "the segment is missing")
+        abandon(segment.file, "the segment is missing")
         continue
       }
       result.report.bytesRead += scanned.scanner.fileSize
-      let hasHeader = try hasUsableHeader(scanned.verdict, segment)
+      let hasHeader = try belongs(scanned.verdict, to: segment)
       if let header = scanned.header, hasHeader {
         result.provenEnd = max(result.provenEnd, header.durableThrough)
       }
@@ -18,12 +18,12 @@ extension Recovery {
         continue
       }
       guard let header = scanned.header, hasHeader else {
-        abandon(segment.file, at: 0, "no valid segment header")
+        abandon(segment.file, "no valid segment header")
         try gatherProofs(&scanned.scanner, from: UInt64(SegmentHeader.size))
         continue
       }
       guard follows(header) else {
-        abandon(segment.file, at: 0, "the segment does not follow the end of the one before it")
+        abandon(segment.file, "the segment does not follow the end of the one before it", isWhole: true)
         try gatherProofs(&scanned.scanner, from: UInt64(SegmentHeader.size))
         continue
       }
@@ -34,21 +34,16 @@ extension Recovery {
     }
   }
 
-  /// As ``belongs(_:to:)``, but a segment that was only prepared may hold anything.
-  private func hasUsableHeader(
-    _ verdict: SegmentHeader.Verdict, _ segment: ManifestSegment
-  ) throws(StoreError) -> Bool {
-    if segment.isSealed { return try belongs(verdict, to: segment) }
-    if case .newer = verdict { return try belongs(verdict, to: segment) }
-    guard case .valid(let header) = verdict else { return false }
-    return header.storeUUID == result.manifest.storeUUID && header.id == segment.file.id && header.kind == .log
-      && header.salt == segment.salt
-  }
-
-  /// The chain ends before this segment.
-  private mutating func abandon(_ file: SegmentFile, at offset: UInt64, _ reason: String) {
+  /// The chain ends before this segment. To blame is the segment before, if it broke off with damage or if this one
+  /// is whole and says that it went on; else this one.
+  private mutating func abandon(_ file: SegmentFile, _ reason: String, isWhole: Bool = false) {
     result.abandoned.append(file)
-    if stop == nil { stop = lastBreak ?? (file, offset, reason) }
+    if stop != nil { return }
+    if let lastBreak, lastBreak.isDamage || isWhole {
+      stop = lastBreak
+    } else {
+      stop = Break(segment: file, offset: 0, reason: reason, isDamage: true)
+    }
   }
 
   private mutating func gatherProofs(_ scanner: inout SegmentScanner, from offset: UInt64) throws(StoreError) {
@@ -79,9 +74,9 @@ extension Recovery {
     var found = ChainSegment(
       file: segment.file, salt: scanner.salt, end: UInt64(SegmentHeader.size), firstSequence: .zero,
       lastSequence: lastSequence, running: RunningChecksum())
-    var reason = "zeros, or the end of the file"
+    lastBreak = nil
     while segment.logicalEnd == 0 || found.end < segment.logicalEnd {
-      guard case .frame(let frame) = try judge(&scanner, at: found.end, &reason) else { break }
+      guard case .frame(let frame) = try judge(&scanner, at: found.end) else { break }
       var visitor = self.visitor
       try scanner.forEachRecord(of: frame, at: found.end) { record, offset throws(StoreError) in
         try visitor.visit(record, at: offset)
@@ -99,27 +94,29 @@ extension Recovery {
     // Damage alone does not end the chain here: whether the next segment follows decides, since its header tells
     // where this one ended. Only a segment whose end is listed must reach it.
     let isShort = segment.logicalEnd > found.end
-    lastBreak = (segment.file, found.end, reason)
     if isShort { stop = lastBreak }
     if segment.logicalEnd == 0 || isShort { try gatherProofs(&scanner, from: found.end) }
   }
 
-  /// The next frame of the chain, if one stands at `offset`.
-  private func judge(
-    _ scanner: inout SegmentScanner, at offset: UInt64, _ reason: inout String
+  /// The next frame of the chain, if one stands at `offset`. If not, notes that the segment breaks off there.
+  private mutating func judge(
+    _ scanner: inout SegmentScanner, at offset: UInt64
   ) throws(StoreError) -> SegmentScanner.Verdict {
     let verdict = try scanner.frame(at: offset)
+    var place = Break(
+      segment: scanner.segment, offset: offset, reason: "zeros, or the end of the file", isDamage: false)
     switch verdict {
     case .nothing: break
-    case .damaged(let why):
-      reason = why
+    case .damaged(let reason):
+      place.reason = reason
+      place.isDamage = true
     case .frame(let frame):
-      guard frame.kind == .commit, frame.sequence == lastSequence.next else {
-        reason = "a frame of sequence \(frame.sequence) where \(lastSequence.next) should follow"
-        return .damaged(reason)
-      }
+      if frame.kind == .commit, frame.sequence == lastSequence.next { return verdict }
+      place.reason = "a frame of sequence \(frame.sequence) where \(lastSequence.next) should follow"
+      place.isDamage = true
     }
-    return verdict
+    lastBreak = place
+    return .damaged(place.reason)
   }
 
   // MARK: The end
@@ -141,10 +138,12 @@ extension Recovery {
   }
 
   private func damageBeforeProvenEnd() -> StoreError {
-    if let stop {
-      return refusal(stop.segment, at: stop.offset, "The log breaks off: \(stop.reason)")
-    }
     let last = result.chain.last
+    // What is proven to stand in the last segment is missing there, whatever became of those behind it.
+    let isInLast = last != nil && last?.file.id == result.provenEnd.segment
+    if let place = isInLast ? lastBreak : stop ?? lastBreak {
+      return refusal(place.segment, at: place.offset, "The log breaks off: \(place.reason)")
+    }
     let file = last?.file ?? SegmentFile(kind: .log, id: result.provenEnd.segment)
     return refusal(file, at: last?.end ?? 0, "The log ends too early")
   }

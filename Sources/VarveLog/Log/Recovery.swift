@@ -50,10 +50,19 @@ package struct Recovery<Visitor: RecoveryVisitor> {
   var result: RecoveredLog
   /// The last sequence that the log reached so far.
   var lastSequence = CommitSequence.zero
-  /// Where and why the last segment that was read has no further frame.
-  var lastBreak: (segment: SegmentFile, offset: UInt64, reason: String)?
+  /// A place where the log does not go on.
+  struct Break {
+    var segment: SegmentFile
+    var offset: UInt64
+    var reason: String
+    /// Whether something stands there that is no frame.
+    var isDamage: Bool
+  }
+
+  /// Where and why the last segment that was read has no further frame. `nil` when it reached its listed end.
+  var lastBreak: Break?
   /// Where and why the chain ends before the last listed segment.
-  var stop: (segment: SegmentFile, offset: UInt64, reason: String)?
+  var stop: Break?
 
   /// Recovers the log that `manifest` lists, whose segments are in `folder`.
   ///
@@ -96,8 +105,9 @@ package struct Recovery<Visitor: RecoveryVisitor> {
 
   /// Whether a header is this segment's. `false` when there is no valid header.
   ///
-  /// - Throws: When the file holds a whole header of another segment or store, which no crash leaves behind, or one
-  ///   of a newer format.
+  /// - Throws: When the file holds a whole header of another segment or store, or one of a newer format: no crash
+  ///   leaves that behind, not even in a segment that was only prepared, so somebody put the file there in the place
+  ///   of one that may have held commits.
   func belongs(_ verdict: SegmentHeader.Verdict, to segment: ManifestSegment) throws(StoreError) -> Bool {
     switch verdict {
     case .invalid: return false
