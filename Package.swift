@@ -64,6 +64,7 @@ let package = Package(
   products: [
     .library(name: "VarveLog", targets: ["VarveLog"]),
     .library(name: "Varve", targets: ["Varve"]),
+    .executable(name: "varve", targets: ["VarveTool"]),
     .executable(name: "pantry", targets: ["Pantry"]),
     .executable(name: "debgraph", targets: ["Debgraph"]),
   ],
@@ -75,7 +76,9 @@ let package = Package(
     .target(name: "VarveExpansion"),
     .macro(name: "VarveMacros", dependencies: ["VarveExpansion"]),
     .target(name: "Varve", dependencies: ["VarveLog", "VarveMacros"]),
+    .target(name: "VarveMaintenance", dependencies: ["VarveLog", "Varve"]),
     .target(name: "CommandLineSupport"),
+    .executableTarget(name: "VarveTool", dependencies: ["VarveMaintenance", "CommandLineSupport"]),
     .executableTarget(name: "Pantry", dependencies: ["VarveLog", "Varve", "CommandLineSupport"]),
     .executableTarget(name: "Debgraph", dependencies: ["VarveLog", "Varve", "CommandLineSupport"]),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog"]),
@@ -87,6 +90,9 @@ let package = Package(
     .testTarget(name: "VarveExpansionTests", dependencies: ["Varve", "VarveExpansion"]),
     .testTarget(name: "CompileTests", dependencies: ["Varve", "VarveTestSupport"]),
     .testTarget(name: "VarveTests", dependencies: ["Varve", "VarveLog", "VarveTestSupport"]),
+    .testTarget(
+      name: "VarveMaintenanceTests", dependencies: ["VarveMaintenance", "Varve", "VarveLog", "VarveTestSupport"]),
+    .testTarget(name: "VarveToolTests", dependencies: ["VarveTool", "Varve", "VarveLog", "VarveTestSupport"]),
   ]
 )
 

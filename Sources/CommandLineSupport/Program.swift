@@ -11,13 +11,15 @@ package struct Program: Sendable {
   /// What it can do, in the order of the help text.
   package let commands: [Command]
 
+  private let version: String?
   private let describe: @Sendable (any Error) -> String
 
-  /// Declares a program; `describe` says what an error means to a person.
+  /// Declares a program; `version` is what `--version` shows, `describe` says what an error means to a person.
   package init(
-    _ name: String, _ summary: String, discussion: String = "", commands: [Command],
+    _ name: String, _ summary: String, discussion: String = "", version: String? = nil, commands: [Command],
     describing describe: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
+    self.version = version
     self.describe = describe
     self.name = name
     self.summary = summary
@@ -50,6 +52,9 @@ package struct Program: Sendable {
         return .usage
       case "help", "--help", "-h":
         console.output.write(words.count > 1 ? try command(named: words[1]).help(in: name) : help)
+        return .success
+      case "--version" where version != nil:
+        console.print(version ?? "")
         return .success
       case let word?:
         return await run(try command(named: word), words.dropFirst(), on: console)

@@ -4,10 +4,17 @@ import Glibc
 @MainActor package protocol TextStream: AnyObject {
   /// Whether a person looks at it.
   var isTerminal: Bool { get }
+  /// Whether a write failed, for example because nobody reads any more: then there is no use in writing on.
+  var hasFailed: Bool { get }
   /// Writes all of the text, perhaps only at the next ``flush()``.
   func write(_ text: String)
   /// Hands on what was written.
   func flush()
+}
+
+extension TextStream {
+  /// `false`: a stream that cannot fail.
+  package var hasFailed: Bool { false }
 }
 
 /// The two streams of a program.
@@ -39,6 +46,8 @@ import Glibc
   package let isTerminal: Bool
   /// The error number of the first write that failed; nothing is written after it.
   package private(set) var failure: Int32?
+  /// Whether there was one.
+  package var hasFailed: Bool { failure != nil }
 
   private let descriptor: Int32
   private let flushesEachWrite: Bool

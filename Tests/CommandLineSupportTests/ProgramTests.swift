@@ -52,6 +52,13 @@ import Testing
     #expect(await run("--version") == (.usage, "", "greeter: there is no option --version\nTry 'greeter help'.\n"))
   }
 
+  @Test func `shows its version when it has one`() async {
+    let (output, errors) = (RecordingStream(), RecordingStream())
+    let versioned = Program("greeter", "Greets.", version: "greeter 2", commands: program.commands)
+    let code = await versioned.run(["--version"], on: Console(output: output, errorOutput: errors))
+    #expect((code, output.text, errors.text) == (.success, "greeter 2\n", ""))
+  }
+
   @Test func `turns an error into a line and the code of failure`() async {
     #expect(await run("fail") == (.failure, "", "greeter fail: the store is locked\n"))
   }

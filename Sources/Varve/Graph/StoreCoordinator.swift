@@ -105,13 +105,14 @@ package final class StoreCoordinator: Sendable {
 }
 
 /// The bytes of the record that says which serials of an entity are taken: the first that is not, little-endian.
-enum SerialRecord {
-  static func encode(_ end: UInt64) -> [UInt8] {
+package enum SerialRecord {
+  /// The bytes for `end`.
+  package static func encode(_ end: UInt64) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: end >> (8 * UInt64($0))) }
   }
 
-  /// `nil` for anything that is no such record.
-  static func decode(_ body: RawSpan) -> UInt64? {
+  /// The serial; `nil` for anything that is no such record.
+  package static func decode(_ body: RawSpan) -> UInt64? {
     guard body.byteCount == 8 else { return nil }
     var end: UInt64 = 0
     for offset in 0..<8 {

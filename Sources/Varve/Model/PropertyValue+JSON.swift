@@ -8,7 +8,8 @@ public import VarveLog
 // | null, bool, integers, texts | as they are |
 // | floating point | the shortest number that reads back the same; "nan", "inf", "-inf" |
 // | decimal | a text, such as "12.5" |
-// | date | "2026-12-10T00:00:00.000Z"; {"$date":seconds since 2001} when that would not read back the same |
+// | date | "2026-12-10T00:00:00.000Z", with as many digits of the fraction as it takes to read back the same, and three |
+// |      | at least; {"$date":seconds since 2001} outside of the years 0 to 9999 |
 // | UUID, URL | a text |
 // | data | {"$data":"base64"} |
 // | reference | {"$ref":"Shelf/3"} |
@@ -41,7 +42,8 @@ extension PropertyValue {
     }
   }
 
-  /// Appends a text as a JSON string, in which only what must be escaped is.
+  /// Appends a text as a JSON string, in which only what must be escaped is, and what a terminal would take for a
+  /// command.
   package static func appendJSON(string: String, to text: inout String) {
     text += "\""
     for scalar in string.unicodeScalars {
@@ -51,7 +53,7 @@ extension PropertyValue {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      case _ where scalar.value < 0x20:
+      case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
         let digits = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: text.unicodeScalars.append(scalar)
@@ -61,7 +63,7 @@ extension PropertyValue {
   }
 
   private static func appendJSON(date: Date, to text: inout String) {
-    if let form = MillisecondTimestamp(date) {
+    if let form = TimestampText(date) {
       text += "\"\(form.text)\""
     } else {
       text += "{\"$date\":"

@@ -19,12 +19,12 @@ extension LogStore {
     statistics.recordCount = state.objects.count
     statistics.indexEntryCount = state.index.count
     statistics.lastSequence = state.sequence
-    let usage = committer?.queue.withTurn { $0.usage }
+    let usage = committer?.queue.withTurn { $0.usage } ?? usageAtOpening
     state.slots.forEach { slot, entry in
       statistics.segments.append(
         StoreStatistics.Segment(
-          file: StoreLayout.path(entry.segment), liveByteCount: usage?.bytes[slot]?.live,
-          recordByteCount: usage?.bytes[slot]?.total))
+          file: StoreLayout.path(entry.segment), liveByteCount: usage.bytes[slot]?.live ?? 0,
+          recordByteCount: usage.bytes[slot]?.total ?? 0))
       return true
     }
     statistics.segments.sort { $0.file < $1.file }
@@ -39,10 +39,10 @@ public struct StoreStatistics: Equatable, Sendable {
   public struct Segment: Equatable, Sendable {
     /// The file, relative to the store.
     public var file: String
-    /// Bytes of records that are the newest of their IDs. `nil` in a store that was opened read-only.
-    public var liveByteCount: Int?
-    /// Bytes of all records. `nil` in a store that was opened read-only.
-    public var recordByteCount: Int?
+    /// Bytes of records that are the newest of their IDs.
+    public var liveByteCount: Int
+    /// Bytes of all records.
+    public var recordByteCount: Int
   }
 
   /// Records that exist.

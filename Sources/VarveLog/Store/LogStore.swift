@@ -21,6 +21,8 @@ public final class LogStore: Sendable {
   let published: PublishedState
   let context: StoreContext
   let committer: Committer?
+  /// The bytes by segment of a store that was opened read-only. Else the committer keeps them.
+  let usageAtOpening: SegmentUsage
   /// Made with the first compaction.
   private let compactor = Guarded(CompactorState())
   /// Held as long as the store is open for writing.
@@ -34,6 +36,7 @@ public final class LogStore: Sendable {
     let context = StoreContext(
       folder: found.folder, segmentFolder: found.segmentFolder, options: options, manifest: found.log.manifest)
     self.context = context
+    usageAtOpening = options.isReadOnly ? builder.usage : SegmentUsage()
     lock = Guarded(found.lock)
     guard !options.isReadOnly else {
       committer = nil

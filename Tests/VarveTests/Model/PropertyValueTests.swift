@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Varve
 import VarveLog
+import VarveTestSupport
 
 @Suite struct PropertyValueTests {
   @Test func `integers convert to every number that holds them exactly`() throws {
@@ -37,7 +38,7 @@ import VarveLog
     (.double(-0.0), "-0.0"),
     (.double(.nan), "\"nan\""), (.double(.infinity), "\"inf\""), (.double(-.infinity), "\"-inf\""),
     (.decimal(Decimal(string: "-12.50") ?? 0), "\"-12.5\""), (.decimal(.nan), "\"NaN\""), ("Milk", "\"Milk\""),
-    ("\"\\/\u{8}\n\r\t\u{1F}\u{7F}é👍", #""\"\\/\u0008\n\r\t\u001f\#u{7F}é👍""#),
+    ("\"\\/\u{8}\n\r\t\u{1F}\u{7F}é👍", #""\"\\/\u0008\n\r\t\u001f\u007fé👍""#),
     (
       .uuid(UUID(uuidString: "0a1B2C3D-0000-0000-0000-0000000000ff") ?? UUID()),
       "\"0A1B2C3D-0000-0000-0000-0000000000FF\""
@@ -61,12 +62,18 @@ import VarveLog
     (-63_114_076_800.0, "\"0000-12-30T00:00:00.000Z\""), (-63_145_526_400.0, "\"0000-01-01T00:00:00.000Z\""),
     (-63_145_526_400.001, #"{"$date":-63145526400.001}"#), (252_423_993_599.999, "\"9999-12-31T23:59:59.999Z\""),
     (252_423_993_600.0, #"{"$date":252423993600.0}"#), (0.001, "\"2001-01-01T00:00:00.001Z\""),
-    (-0.001, "\"2000-12-31T23:59:59.999Z\""), (0.0001, #"{"$date":0.0001}"#), (.infinity, #"{"$date":"inf"}"#),
+    (-0.001, "\"2000-12-31T23:59:59.999Z\""), (0.0001, "\"2001-01-01T00:00:00.0001Z\""),
+    (-0.0, "\"2001-01-01T00:00:00.000Z\""), (1e-5, #"{"$date":1e-05}"#),
+    (-0.25, "\"2000-12-31T23:59:59.750Z\""),
+    (817_704_908.1229999, "\"2026-11-30T04:15:08.1229999Z\""), (-1.0, "\"2000-12-31T23:59:59.000Z\""),
+    (.infinity, #"{"$date":"inf"}"#),
     (.nan, #"{"$date":"nan"}"#), (1e300, #"{"$date":1e+300}"#), (-978_307_200.5, "\"1969-12-31T23:59:59.500Z\""),
     (94_694_400.0, "\"2004-01-02T00:00:00.000Z\""), (99_791_999.999, "\"2004-02-29T23:59:59.999Z\""),
     (99_792_000.0, "\"2004-03-01T00:00:00.000Z\""),
   ])
-  func `dates are written in milliseconds when that is exact, and as seconds otherwise`(seconds: Double, text: String) {
+  func `dates are texts with as many digits as they need, and seconds where no text would do`(
+    seconds: Double, text: String
+  ) {
     #expect(PropertyValue.date(Date(timeIntervalSinceReferenceDate: seconds)).jsonText == text)
   }
 
@@ -77,6 +84,23 @@ import VarveLog
     for day in stride(from: -146_100.0, through: 146_100.0, by: 97) {
       let date = Date(timeIntervalSinceReferenceDate: day * 86_400 + 12_345.25)
       #expect(PropertyValue.date(date).jsonText == "\"\(date.formatted(style))\"")
+    }
+  }
+
+  /// The reader's side of the rule: whole seconds and fraction are added as decimal numbers. From 1601 on: before the
+  /// reform of 1582 Foundation counts in the Julian calendar.
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `a date reads back from its text bit by bit`(seed: UInt64) throws {
+    var generator = SplitMix64(seed: seed)
+    let calendar = Date.ISO8601FormatStyle()
+    for _ in 0..<2000 {
+      let seconds = Double.random(in: -12_622_780_800..<252_423_993_600, using: &generator)
+      let text = PropertyValue.date(Date(timeIntervalSinceReferenceDate: seconds)).jsonText.dropFirst().dropLast()
+      let point = try #require(text.firstIndex(of: "."))
+      let whole = try calendar.parse(text[..<point] + "Z").timeIntervalSinceReferenceDate
+      let fraction = try #require(Decimal(string: "0" + text[point...].dropLast()))
+      let sum = Decimal(Int64(whole)) + fraction
+      #expect(Double("\(sum)") == seconds, "seed \(seed): \(text)")
     }
   }
 }

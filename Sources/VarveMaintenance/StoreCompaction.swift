@@ -1,0 +1,47 @@
+import Varve
+package import VarveLog
+
+/// What a compaction of a whole store won.
+package struct StoreCompaction: Equatable, Sendable {
+  /// Bytes of all files of the store before.
+  package var byteCountBefore: UInt64
+  /// Bytes of all files of the store after.
+  package var byteCountAfter: UInt64
+  /// What was met on the way: files that are damaged and were left alone, and the remains of commits that never
+  /// succeeded, which opening for writing cut off.
+  package var findings: [Finding]
+
+  /// Opens the store at `path` for writing, without application types, compacts it, and closes it.
+  ///
+  /// - Throws: ``StoreError``: as for looking at a store, `.locked` with the PID of whoever has the store open,
+  ///   `.permissionDenied`, `.diskFull`, `.duplicateKey`; `PersistenceError` with the code `corruptSchema`,
+  ///   `corruptRow` or `newerFormat`. Whatever happens, nothing that the store holds is lost.
+  package static func run(
+    at path: String, fileSystem: any FileSystem = PosixFileSystem()
+  ) async throws -> StoreCompaction {
+    var options = StoreOptions()
+    options.createsIfMissing = false
+    let opening = try explaining(path) {
+      try LogStore.beginOpening(at: path, options: options, fileSystem: fileSystem)
+    }
+    let found = opening.report
+    let before = try StoreFiles(at: path, fileSystem, without: found.unlistedFiles).byteCount
+    let schema = try Schema.newest(of: opening.schemaRecords.map(\.bytes))
+    let store = try opening.finish { _ in schema.map(SchemaRowIndexing.init) }
+    let report: CompactionReport
+    do { report = try await store.compact() } catch {
+      // The first error is the one to report.
+      try? store.close()
+      throw error
+    }
+    try store.close()
+    let after = try StoreFiles(at: path, fileSystem, without: found.unlistedFiles).byteCount
+    let cuts = found.cuts.map { cut in
+      Finding(
+        .note, "cut off \(cut.byteCount) bytes behind the last commit: \(cut.reason)",
+        at: .init(file: cut.file, offset: cut.offset))
+    }
+    let damage = report.damagedFiles.map { Finding(.corrupt, "damaged, and left alone", at: .init(file: $0)) }
+    return StoreCompaction(byteCountBefore: before, byteCountAfter: after, findings: cuts + damage)
+  }
+}

@@ -1,0 +1,25 @@
+import CommandLineSupport
+import VarveMaintenance
+
+extension VarveTool {
+  /// `varve compact`.
+  static let compact = Command(
+    "compact", "Give back the room that old versions of records take.",
+    discussion: """
+      No other program may have the store open; if one has, its process ID is named and the exit code is 2. Whatever
+      moment it is interrupted at, nothing is lost. Exit code 1 when damaged files had to be left alone; see verify.
+      """, [store]
+  ) { arguments, console in
+    let bar = ProgressBar(on: console.errorOutput)
+    bar.update(0, of: nil, "compacting")
+    defer { bar.finish() }
+    let done = try await StoreCompaction.run(at: arguments[store])
+    bar.finish()
+    for finding in done.findings { console.note(finding.line) }
+    console.print("before  \(size(done.byteCountBefore))")
+    console.print("after   \(size(done.byteCountAfter))")
+    let won = done.byteCountBefore.subtractingReportingOverflow(done.byteCountAfter)
+    console.print("won     \(won.overflow ? "nothing" : size(won.partialValue))")
+    return done.findings.contains(where: \.isDefect) ? .finding : .success
+  }
+}
