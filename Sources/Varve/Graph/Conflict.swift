@@ -54,8 +54,8 @@ extension PersistenceError {
     let objects = conflicts.count == 1 ? "an object" : "\(conflicts.count) objects"
     self.init(
       .conflict,
-      "Nothing was saved, since others changed \(objects) meanwhile; all changes are still pending. Discard the objects "
-        + "named below and save again, or set their values anew after mergePending().",
+      "Nothing was saved, since others changed \(objects) meanwhile; all changes are still pending. Discard the "
+        + "objects named below and save again, or set their values anew after mergePending().",
       details: details, cause: ConflictList(conflicts: conflicts))
   }
 }
@@ -74,7 +74,8 @@ extension Conflict {
         let mine = property.mine.map { " and here to \($0.jsonText)" } ?? ""
         return error(
           .propertyConflict,
-          "\(object).\(property.name) was \(property.base.jsonText); others changed it to \(property.stored.jsonText)\(mine).",
+          "\(object).\(property.name) was \(property.base.jsonText); others changed it to "
+            + "\(property.stored.jsonText)\(mine).",
           property.name)
       }
     case .deletedUpstream:

@@ -7,8 +7,8 @@ extension ManagedObject {
   final func set(_ value: PropertyValue, at slot: Int) {
     guard !state.contains(.detached), let context = core.context else {
       preconditionFailure(
-        "\(self).\(entity.name(ofSlot: slot)) was set, but the object is detached: its context is gone or was reset, or "
-          + "it was deleted. Get the object from a context with existingObject(with:).")
+        "\(self).\(entity.name(ofSlot: slot)) was set, but the object is detached: its context is gone or was reset, "
+          + "or it was deleted. Get the object from a context with existingObject(with:).")
     }
     context.forgetMisuse(of: self, slot)
     let index = entity.indexes[slot]

@@ -27,8 +27,9 @@ extension ManagedObject {
 
   /// Sets the to-one relationship in a slot. For accessors that `@Entity` writes.
   ///
-  /// An object of another context is not taken: the property stays as it is and ``ManagedObjectContext/save(durability:)``
-  /// throws `differentContexts`, until the property is set again or the object discarded.
+  /// An object of another context is not taken: the property stays as it is and
+  /// ``ManagedObjectContext/save(durability:)`` throws `differentContexts`, until the property is set again or the
+  /// object discarded.
   public final func _setObject(_ target: ManagedObject?, at slot: Int) {
     do throws(PersistenceError) {
       try checkTarget(target, at: slot)

@@ -15,11 +15,11 @@ package import VarveLog
 /// refuses to let it out. What may leave is its ``id``. A context has at most one object for each record, so objects
 /// are equal when they are the same object.
 ///
-/// Values are read in place, from the bytes that the store has mapped. An object whose bytes were not looked up yet is a
-/// **fault**; reading a value looks them up. What is set stays with the object until the context is saved.
+/// Values are read in place, from the bytes that the store has mapped. An object whose bytes were not looked up yet is
+/// a **fault**; reading a value looks them up. What is set stays with the object until the context is saved.
 ///
-/// **When nothing can be read.** A property cannot throw. Where the row of an object is damaged or gone, properties read
-/// as their ``AttributeValue/placeholder`` and ``readError`` says why; ``value(forName:)``, fetches and
+/// **When nothing can be read.** A property cannot throw. Where the row of an object is damaged or gone, properties
+/// read as their ``AttributeValue/placeholder`` and ``readError`` says why; ``value(forName:)``, fetches and
 /// ``ManagedObjectContext/existingObject(with:)-(ObjectID)`` throw instead. An object whose row cannot be read is
 /// refused by a save.
 ///

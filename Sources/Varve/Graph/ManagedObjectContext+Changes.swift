@@ -19,9 +19,9 @@ extension ManagedObjectContext {
   /// Deletes an object; the next save makes that last. Until then ``rollback()`` or ``discard(_:)-(ManagedObject)``
   /// brings it back.
   ///
-  /// At once, fetches and to-many relationships leave it out, and to-one relationships to it read as empty. In the store
-  /// the objects that refer to it lose their reference with the same commit, however many they are; they are not loaded
-  /// for that and do not count as changed here. Where such a relationship is required, the save throws
+  /// At once, fetches and to-many relationships leave it out, and to-one relationships to it read as empty. In the
+  /// store the objects that refer to it lose their reference with the same commit, however many they are; they are not
+  /// loaded for that and do not count as changed here. Where such a relationship is required, the save throws
   /// `validationFailed`.
   ///
   /// An object that was never saved simply vanishes.

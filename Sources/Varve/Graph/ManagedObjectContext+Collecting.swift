@@ -49,8 +49,8 @@ extension ManagedObjectContext {
     return object
   }
 
-  /// The objects that the pass over the store does not come upon: in a scan those that were never saved, in a look-up all
-  /// that were changed and have the value now.
+  /// The objects that the pass over the store does not come upon: in a scan those that were never saved, in a look-up
+  /// all that were changed and have the value now.
   private func pendingObjects(of entity: BoundEntity, _ access: FetchAccess) -> ContiguousArray<ManagedObject> {
     if listed.isEmpty { return [] }
     switch access {

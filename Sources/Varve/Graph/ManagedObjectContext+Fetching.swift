@@ -23,8 +23,8 @@ extension ManagedObjectContext {
 
   /// How many objects a fetch of the request would return.
   ///
-  /// - Complexity: O(log n) for all objects of an entity, and for an equality with an indexed attribute alone, while few
-  ///   objects have unsaved changes; otherwise as ``fetch(_:)``.
+  /// - Complexity: O(log n) for all objects of an entity, and for an equality with an indexed attribute alone, while
+  ///   few objects have unsaved changes; otherwise as ``fetch(_:)``.
   /// - Throws: ``PersistenceError`` with the code `unknownEntity` or `damaged`, and what a predicate throws.
   public func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Int {
     let entity = try self.entity(of: request)

@@ -19,7 +19,8 @@ extension ManagedObjectContext {
   ///
   /// Finds what was made in this context and not saved, too.
   /// - Complexity: O(1).
-  /// - Throws: ``PersistenceError`` with the code `objectNotFound`, `foreignID` for an ID of another store, or `damaged`.
+  /// - Throws: ``PersistenceError`` with the code `objectNotFound`, `foreignID` for an ID of another store, or
+  ///   `damaged`.
   public func existingObject(with id: ObjectID) throws -> ManagedObject {
     guard let object = try findObject(with: id) else {
       let name = coordinator.knownEntity(of: id.record)?.name
@@ -35,8 +36,8 @@ extension ManagedObjectContext {
   /// The object of an ID, with its values looked up: never a fault, and never one that is deleted.
   ///
   /// - Complexity: O(1).
-  /// - Throws: ``PersistenceError`` with the code `objectNotFound`, `foreignID` for an ID of another store, `wrongClass`
-  ///   for one of another entity, or `damaged`.
+  /// - Throws: ``PersistenceError`` with the code `objectNotFound`, `foreignID` for an ID of another store,
+  ///   `wrongClass` for one of another entity, or `damaged`.
   public func existingObject<Object: ManagedObject>(with id: ID<Object>) throws -> Object {
     try typed(existingObject(with: id.objectID))
   }
@@ -57,8 +58,8 @@ extension ManagedObjectContext {
   /// The object of an ID, with its values looked up; `nil` when there is none or it is deleted.
   ///
   /// - Complexity: O(1).
-  /// - Throws: ``PersistenceError`` with the code `foreignID` for an ID of another store, `wrongClass` for one of another
-  ///   entity, or `damaged`.
+  /// - Throws: ``PersistenceError`` with the code `foreignID` for an ID of another store, `wrongClass` for one of
+  ///   another entity, or `damaged`.
   public func findObject<Object: ManagedObject>(with id: ID<Object>) throws -> Object? {
     try findObject(with: id.objectID).map { try typed($0) }
   }

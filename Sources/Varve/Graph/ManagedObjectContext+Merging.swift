@@ -3,13 +3,13 @@ import VarveLog
 extension ManagedObjectContext {
   /// Takes over what others committed since this context last looked: it then sees the newest state of the store.
   ///
-  /// Unsaved changes stay. Objects without changes show the new values; those that others deleted are ``ManagedObject/isDeleted``
-  /// and keep their last values. Where others changed the same property as this context, its own value stays visible and
-  /// the property is remembered (``ManagedObject/contendedProperties``): the next save reports a conflict, unless the
-  /// stored value comes back or turns out the same.
+  /// Unsaved changes stay. Objects without changes show the new values; those that others deleted are
+  /// ``ManagedObject/isDeleted`` and keep their last values. Where others changed the same property as this context,
+  /// its own value stays visible and the property is remembered (``ManagedObject/contendedProperties``): the next save
+  /// reports a conflict, unless the stored value comes back or turns out the same.
   ///
-  /// - Complexity: O(min(r, c)) with r registered objects and c changed ones, however large the store is and however many
-  ///   commits there were. When a compaction has moved rows, O(r).
+  /// - Complexity: O(min(r, c)) with r registered objects and c changed ones, however large the store is and however
+  ///   many commits there were. When a compaction has moved rows, O(r).
   public func mergePending() {
     guard let incoming = inbox.drain() else { return }
     merge(incoming)

@@ -2,8 +2,8 @@ import VarveLog
 
 /// For each indexed property, the changed objects by the value that they have now: what lies over the store's indexes.
 ///
-/// Entries are only ever added. One that is no longer right is recognised when it is found, since the object itself says
-/// what its value is; a value that an object had, lost and got back stands twice.
+/// Entries are only ever added. One that is no longer right is recognised when it is found, since the object itself
+/// says what its value is; a value that an object had, lost and got back stands twice.
 struct PendingIndexes {
   private var indexes: [IndexID: [PropertyValue: ContiguousArray<ManagedObject>]] = [:]
 

@@ -34,8 +34,8 @@ extension SaveAttempt {
       validationErrors.append(
         PersistenceError(
           .requiredRelationship,
-          "\(name) must lead to an object, and it was not set or leads to one that is deleted in the same save. Set it to "
-            + "another object, or delete this one as well.", at: location))
+          "\(name) must lead to an object, and it was not set or leads to one that is deleted in the same save. Set it "
+            + "to another object, or delete this one as well.", at: location))
     } else {
       validationErrors.append(
         PersistenceError(.missingValue, "\(name) must have a value before it can be saved.", at: location))
@@ -45,7 +45,8 @@ extension SaveAttempt {
   func unsaveableError(_ object: ManagedObject) -> PersistenceError {
     PersistenceError(
       .unsaveableObject,
-      "\(object) can never be saved: when it was made no serial number could be had. Make it again once the cause is gone.",
+      "\(object) can never be saved: when it was made no serial number could be had. Make it again once the cause is "
+        + "gone.",
       at: .init(entity: object.entity.name, record: object.record), cause: context.coordinator.serials.lastFailure)
   }
 
@@ -109,9 +110,10 @@ extension SaveAttempt {
     let names = wanting.map(\.description).joined(separator: ", ")
     return PersistenceError(
       .duplicateKey,
-      "Nothing was saved: \(property) must be unique, \(entity.name)/\(holder.serial) has the value \(value.jsonText), and "
-        + "\(names) would have it too. All changes are still pending. Give one of them another value, or discard the new "
-        + "one.", at: .init(entity: entity.name, property: property, record: wanting.first?.record), details: details,
+      "Nothing was saved: \(property) must be unique, \(entity.name)/\(holder.serial) has the value \(value.jsonText), "
+        + "and \(names) would have it too. All changes are still pending. Give one of them another value, or discard "
+        + "the new one.", at: .init(entity: entity.name, property: property, record: wanting.first?.record),
+      details: details,
       cause: error)
   }
 
@@ -131,8 +133,8 @@ extension PersistenceError {
     let count = errors.count == 1 ? "one thing is" : "\(errors.count) things are"
     self.init(
       errors.count == 1 && first.code == .unsaveableObject ? .unsaveableObject : .validationFailed,
-      "Nothing was saved, since \(count) not as the model wants it; all changes are still pending. Correct what is named "
-        + "below, or discard those objects, and save again.", at: first.location, details: errors,
+      "Nothing was saved, since \(count) not as the model wants it; all changes are still pending. Correct what is "
+        + "named below, or discard those objects, and save again.", at: first.location, details: errors,
       cause: first.cause)
   }
 }

@@ -167,7 +167,7 @@ struct SaveAttempt {
       guard let target = edits[relationship.slot]?.reference, target != lastTarget else { continue }
       // What is made in the same commit exists after it.
       if let known = context.table[target], known.state.contains(.inserted) { continue }
-      if !isOnBase, !head.contains(target) {
+      if !head.contains(target) {
         let property = Conflict.Property(
           name: relationship.name, base: object.baseValue(at: relationship.slot) ?? .null, mine: .reference(target),
           stored: .null)

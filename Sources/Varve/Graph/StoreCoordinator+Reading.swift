@@ -60,7 +60,8 @@ extension StoreCoordinator {
 
   // MARK: - Indexes
 
-  /// Calls `body` with the records that have the value in an index, in the order of their IDs, until it returns `false`.
+  /// Calls `body` with the records that have the value in an index, in the order of their IDs, until it returns
+  /// `false`.
   ///
   /// Where keys are cut there may be records of other values among them.
   func forEachRecord(

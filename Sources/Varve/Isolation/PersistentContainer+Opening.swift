@@ -1,4 +1,3 @@
-import Foundation
 public import VarveLog
 
 extension PersistentContainer {
@@ -10,8 +9,8 @@ extension PersistentContainer {
   ///   - model: The classes of the objects.
   ///   - options: Read-only opening, durability and limits.
   /// - Throws: ``PersistenceError`` with the code `missingParentFolder`, `storeNotFound`, `permissionDenied`,
-  ///   `diskFull`, `locked` (naming the process), `damaged`, `notAStore`, `newerFormat`, `modelMismatch`, `invalidModel`
-  ///   or `storeFailure`. Nothing is left open.
+  ///   `diskFull`, `locked` (naming the process), `damaged`, `notAStore`, `newerFormat`, `modelMismatch`,
+  ///   `invalidModel` or `storeFailure`. Nothing is left open.
   public static func open(
     at location: some StoreLocation, model: [any EntityClass.Type], options: StoreOptions = StoreOptions()
   ) async throws -> PersistentContainer {
@@ -79,7 +78,7 @@ extension PersistentContainer {
   ) -> PersistenceError {
     let failure = PersistenceError(error, doing: "Opening \(path)", path: path)
     guard failure.code == .storeNotFound else { return failure }
-    let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path(percentEncoded: false)
+    let parent = parentPath(of: path)
     do {
       _ = try fileSystem.openDirectory(at: parent)
     } catch let parentFailure where parentFailure.code == .notFound {
@@ -89,5 +88,21 @@ extension PersistentContainer {
           + "folder first, or choose another place.", at: .init(path: path), cause: error)
     } catch { return failure }
     return failure
+  }
+
+  /// The folder that something of this path stands in.
+  private static func parentPath(of path: String) -> String {
+    let trimmed = Substring(path).trimmingSlashes
+    guard let slash = trimmed.lastIndex(of: "/") else { return "." }
+    return slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
+  }
+}
+
+extension Substring {
+  /// Without slashes at the end.
+  fileprivate var trimmingSlashes: Substring {
+    var text = self
+    while text.count > 1, text.last == "/" { text.removeLast() }
+    return text
   }
 }

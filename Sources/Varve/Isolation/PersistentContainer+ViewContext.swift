@@ -9,8 +9,8 @@ final class ViewContextHolder {
 extension PersistentContainer {
   /// The context of the main actor: made on first use, and the same ever after.
   ///
-  /// It merges what others commit by itself, in a task of its own on the main actor; so nothing changes while code on the
-  /// main actor runs without awaiting.
+  /// It merges what others commit by itself, in a task of its own on the main actor; so nothing changes while code on
+  /// the main actor runs without awaiting.
   @MainActor public var viewContext: ManagedObjectContext {
     if let context = viewContextHolder.context { return context }
     // The word goes on without the context: a closure that is Sendable cannot have it.

@@ -3,7 +3,7 @@ import Varve
 import VarveLog
 
 /// The classes that the tests of the object graph work with.
-enum Category: String, CaseIterable, AttributeValue { case dairy, meat, fruit }
+enum Category: String, Codable, CaseIterable, AttributeValue { case dairy, meat, fruit }
 
 @Entity final class Food: ManagedObject {
   @Attribute(.unique) var barcode: String?
