@@ -8,8 +8,10 @@ final class ManifestStore: Sendable {
     /// Files that were removed, but not yet proven to be: their entries stay in the manifest until the segment folder
     /// was synced behind the removal.
     var unlinked: Set<SegmentFile> = []
-    /// The first number that is free, also of files that nobody listed.
+    /// The first number that was never given.
     var nextID: UInt64
+    /// Numbers of files that nobody listed.
+    var foreignIDs: Set<UInt64> = []
   }
 
   private let state: Guarded<State>
@@ -28,18 +30,18 @@ final class ManifestStore: Sendable {
   /// A number for a new file. Never given again, also when the file is never made.
   func newSegmentID() -> SegmentID {
     state.withLock { state in
+      while state.foreignIDs.contains(state.nextID) { state.nextID += 1 }
       defer { state.nextID += 1 }
       return SegmentID(rawValue: state.nextID)
     }
   }
 
-  /// Keeps clear of the numbers of files that are in the folder already, whoever put them there.
+  /// Keeps clear of the numbers of files that are in the folder already, whoever put them there. They are passed over
+  /// one by one: a file with a number near the largest must not use up all below it.
   func avoidNumbers(of names: [String]) {
+    let numbers = names.compactMap { StoreLayout.segmentFile(named: $0)?.id.rawValue }
     state.withLock { state in
-      for name in names {
-        guard let file = StoreLayout.segmentFile(named: name), file.id.rawValue < .max else { continue }
-        state.nextID = max(state.nextID, file.id.rawValue + 1)
-      }
+      for number in numbers where number >= state.nextID { state.foreignIDs.insert(number) }
     }
   }
 

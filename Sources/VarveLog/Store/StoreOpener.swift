@@ -122,14 +122,8 @@ struct StoreOpener {
 
   /// Throws unless the folder, which has no manifest, holds nothing of anybody's.
   private func checkIsUnused(_ folder: any Directory) throws(StoreError) {
-    let ours: Set = [StoreLayout.lock, StoreLayout.temporaryManifest, StoreLayout.segmentFolder]
     let names = try folder.list()
-    if let stranger = names.first(where: { !ours.contains($0) }) {
-      throw StoreError(
-        .notAStore,
-        "\(path) is not a store: it has no manifest, and it holds other things, such as \(stranger). "
-          + "Nothing was changed; choose another path.", at: .init(file: path))
-    }
+    try checkHoldsNoStrangers(names)
     if names.contains(StoreLayout.segmentFolder) {
       let segments = try folder.openDirectory(StoreLayout.segmentFolder).list()
       if let segment = segments.first {
@@ -144,8 +138,22 @@ struct StoreOpener {
     }
   }
 
-  /// Makes an empty store: its first manifest is durable before the first segment exists.
+  /// Throws when names of a folder without a manifest are not those of a store.
+  private func checkHoldsNoStrangers(_ names: [String]) throws(StoreError) {
+    let ours: Set = [StoreLayout.lock, StoreLayout.temporaryManifest, StoreLayout.segmentFolder]
+    guard !names.contains(StoreLayout.manifest), let stranger = names.first(where: { !ours.contains($0) }) else {
+      return
+    }
+    throw StoreError(
+      .notAStore,
+      "\(path) is not a store: it has no manifest, and it holds other things, such as \(stranger). "
+        + "Nothing was changed; choose another path.", at: .init(file: path))
+  }
+
+  /// Makes an empty store: its first manifest is durable before the first segment exists, and the folder itself before
+  /// that, whether it was made just now or by a process that was killed behind it.
   private func createStore(_ folder: any Directory) throws(StoreError) -> (Manifest, Bool) {
+    try fileSystem.openDirectory(at: parentPath).sync()
     do throws(StoreError) {
       try folder.createDirectory(StoreLayout.segmentFolder)
     } catch  where error.code == .alreadyExists {
@@ -158,6 +166,17 @@ struct StoreOpener {
     let store = ManifestStore(manifest, folder: folder, segmentFolder: segmentFolder)
     do throws(WriteFailure) { try store.writeInitial() } catch { throw error.error }
     return (manifest, false)
+  }
+
+  private func syncParent() throws(StoreError) {
+    let parent: any Directory
+    do throws(StoreError) {
+      parent = try fileSystem.openDirectory(at: parentPath)
+    } catch  where error.code == .permissionDenied {
+      // Somebody made the folder for us in a place that we may not look into: then its entry is theirs to keep.
+      return
+    }
+    try parent.sync()
   }
 
   // MARK: Log
