@@ -19,10 +19,13 @@ extension String: AttributeValue {
     unsafeBytes bytes: UnsafeRawBufferPointer?
   ) throws(PersistenceError) -> String {
     guard let bytes = unsafe bytes else { throw .missingValue(String.self) }
-    guard let text = unsafe String(validating: bytes, as: UTF8.self) else {
+    // Several times as fast as `String(validating:as:)`, which looks at one scalar after the other.
+    do {
+      let units = unsafe Span<UInt8>(_unsafeElements: bytes.bindMemory(to: UInt8.self))
+      return String(copying: try UTF8Span(validating: units))
+    } catch {
       throw .corruptRow("A text in the row is not UTF-8")
     }
-    return text
   }
 }
 

@@ -89,7 +89,7 @@ package enum IndexKey {
     case .double, .date: unsafe appendBits(of: Double(bitPattern: UInt64.decode(bytes)), to: &key)
     case .decimal: unsafe appendDecimal(bytes, to: &key)
     case .string:
-      if unsafe bytes.allSatisfy({ $0 < firstByteToCompose }) {
+      if unsafe isComposed(bytes) {
         unsafe key.append(contentsOf: bytes)
       } else {
         appendText(unsafe try String.decode(unsafeBytes: bytes), to: &key)
@@ -137,11 +137,17 @@ package enum IndexKey {
   /// U+0300, the first one that can combine, whose UTF-8 begins with this byte.
   private static let firstByteToCompose: UInt8 = 0xCC
 
+  /// Whether a text is in canonical composition for certain. When not, it may be all the same.
+  private static func isComposed(_ text: UnsafeRawBufferPointer) -> Bool {
+    for position in 0..<text.count where unsafe text[position] >= firstByteToCompose { return false }
+    return true
+  }
+
   private static func appendText(_ text: String, to key: inout [UInt8]) {
-    if text.utf8.allSatisfy({ $0 < firstByteToCompose }) {
-      key.append(contentsOf: text.utf8)
-      return
-    }
+    let start = key.count
+    key.append(contentsOf: text.utf8)
+    if unsafe key.withUnsafeBytes({ unsafe isComposed(UnsafeRawBufferPointer(rebasing: $0[start...])) }) { return }
+    key.removeSubrange(start...)
     // The same composition that `String` compares by, so that both agree on every scalar that this Swift knows.
     for scalar in text._nfc {
       for unit in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { key.append(unit) }

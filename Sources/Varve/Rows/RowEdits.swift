@@ -2,13 +2,17 @@
 ///
 /// Costs nothing until the first edit.
 package struct RowEdits: Sendable {
-  private var values: [PropertyValue?] = []
+  private var values: ContiguousArray<PropertyValue?> = []
+  private var count = 0
+
+  /// Most entities have no more slots, so that the first edit takes all the memory there will be.
+  private static let firstCapacity = 12
 
   /// Makes a table without edits.
   package init() {}
 
   /// Whether nothing was edited.
-  package var isEmpty: Bool { values.isEmpty }
+  package var isEmpty: Bool { count == 0 }
 
   /// The edited value of a slot, or `nil` when it was not edited. Setting `nil` takes the edit back.
   package subscript(slot: Int) -> PropertyValue? {
@@ -16,14 +20,14 @@ package struct RowEdits: Sendable {
     set {
       if slot >= values.count {
         if newValue == nil { return }
-        values.append(contentsOf: repeatElement(nil, count: slot + 1 - values.count))
+        if values.isEmpty { values.reserveCapacity(max(slot + 1, RowEdits.firstCapacity)) }
+        while values.count <= slot { values.append(nil) }
       }
+      count += (newValue == nil ? 0 : 1) - (values[slot] == nil ? 0 : 1)
       values[slot] = newValue
-      // An empty table is what callers test for, so edits that were all taken back leave one.
-      while values.last == .some(nil) { values.removeLast() }
     }
   }
 
   /// The slots that were edited, in order.
-  package var slots: [Int] { values.indices.filter { values[$0] != nil } }
+  package var slots: [Int] { isEmpty ? [] : values.indices.filter { values[$0] != nil } }
 }

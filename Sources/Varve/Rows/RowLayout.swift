@@ -17,6 +17,8 @@
   package let tableOffset: Int
   /// How many slots have a variable length.
   package let variableCount: Int
+  /// A row that is not wide up to its table of ends: the header, and zeros.
+  let template: [UInt8]
   /// For each byte of the null bitmap, the bits that may be set.
   package let nullableMask: [UInt8]
 
@@ -66,5 +68,7 @@
     self.tableOffset = tableOffset
     self.variableCount = variableCount
     nullableMask = mask
+    let header = [UInt8(version & 0xFF), UInt8(version >> 8)]
+    template = header + Array(repeating: 0, count: tableOffset - header.count + variableCount * RowFormat.narrowEndSize)
   }
 }
