@@ -1,5 +1,7 @@
+import Varve
+
 /// How one package names another: a field of its stanza. The raw values are what stores keep.
-enum DependencyKind: String, CaseIterable, Sendable {
+enum DependencyKind: String, CaseIterable, AttributeValue {
   case depends, preDepends, recommends, suggests, enhances, breaks, conflicts, replaces
   /// The package can stand for the other one. No dependency, but written in the same grammar.
   case provides

@@ -1,3 +1,5 @@
+import Varve
+
 /// One name within a dependency field, with everything that is said about it there: `python3:any (>= 3.9)`.
 struct DependencyTerm: Equatable, Sendable {
   /// The versions that satisfy the term.
@@ -20,7 +22,7 @@ struct DependencyTerm: Equatable, Sendable {
 }
 
 /// How a version has to compare. The raw values are what stores keep.
-enum VersionRelation: String, CaseIterable, Sendable {
+enum VersionRelation: String, CaseIterable, AttributeValue {
   case earlier = "<<"
   case earlierOrEqual = "<="
   case equal = "="
