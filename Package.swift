@@ -85,7 +85,7 @@ let package = Package(
     .testTarget(name: "LayoutTests", dependencies: ["VarveTestSupport"]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport"]),
     .testTarget(name: "PantryTests", dependencies: ["Pantry", "Varve", "VarveTestSupport"]),
-    .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "VarveTestSupport"]),
+    .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "Varve", "VarveTestSupport"]),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
     .testTarget(name: "VarveExpansionTests", dependencies: ["Varve", "VarveExpansion"]),
     .testTarget(name: "CompileTests", dependencies: ["Varve", "VarveTestSupport"]),

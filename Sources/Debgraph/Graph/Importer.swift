@@ -26,9 +26,9 @@ struct Importer {
 
   private(set) var report = Report()
   private let context: ManagedObjectContext
-  private var packages: [String: Varve.ID<Package>] = [:]
-  private var sections: [String: Varve.ID<Section>] = [:]
-  private var maintainers: [String: Varve.ID<Maintainer>] = [:]
+  private var packages = Names<Package>()
+  private var sections = Names<Section>()
+  private var maintainers = Names<Maintainer>()
   /// The names that the archive has packages for.
   private var seen: Set<String> = []
   private var pendingCount = 0
@@ -36,9 +36,9 @@ struct Importer {
   /// Starts an import into the store of a context that nobody else uses.
   init(into context: ManagedObjectContext) throws {
     self.context = context
-    for package in try context.fetch(FetchRequest<Package>()) { packages[package.name] = package.id }
-    for section in try context.fetch(FetchRequest<Section>()) { sections[section.name] = section.id }
-    for maintainer in try context.fetch(FetchRequest<Maintainer>()) { maintainers[maintainer.name] = maintainer.id }
+    for package in try context.fetch(FetchRequest<Package>()) { packages.ids[package.name] = package.id }
+    for section in try context.fetch(FetchRequest<Section>()) { sections.ids[section.name] = section.id }
+    for maintainer in try context.fetch(FetchRequest<Maintainer>()) { maintainers.ids[maintainer.name] = maintainer.id }
     context.reset()
   }
 
@@ -49,7 +49,7 @@ struct Importer {
       report.repeatedNames += 1
       return
     }
-    let isNew = packages[archived.name] == nil
+    let isNew = packages.ids[archived.name] == nil
     let package = try self.package(named: archived.name)
     let wasPresent = package.isPresent
     try copy(archived, to: package)
@@ -62,11 +62,11 @@ struct Importer {
   /// Takes the end of the archive: what the store has and the archive has not, goes.
   mutating func finish() throws -> Report {
     try saveBatch()
-    for (name, id) in packages where !seen.contains(name) { try removeIfPresent(id) }
+    for (name, id) in packages.ids where !seen.contains(name) { try removeIfPresent(id) }
     try saveBatch()
-    try removeUnused(packages.filter { !seen.contains($0.key) }.map(\.value)) { \Dependency.target == $0 }
-    try removeUnused(Array(sections.values)) { \Package.section == $0 }
-    try removeUnused(Array(maintainers.values)) { \Package.maintainer == $0 }
+    try removeUnused(packages.ids.filter { !seen.contains($0.key) }.map(\.value)) { \Dependency.target == $0 }
+    try removeUnused(Array(sections.ids.values)) { \Package.section == $0 }
+    try removeUnused(Array(maintainers.ids.values)) { \Package.maintainer == $0 }
     try saveBatch()
     return report
   }
@@ -82,11 +82,9 @@ struct Importer {
     package.isEssential = archived.isEssential
     package.installedSize = archived.installedSize
     package.downloadSize = archived.downloadSize
-    package.section = try archived.section.map { name in
-      try object(named: name, in: &sections) { Section(in: context, name: name) }
-    }
-    package.maintainer = try archived.maintainer.map { name in
-      try object(named: name, in: &maintainers) { Maintainer(in: context, name: name) }
+    package.section = try archived.section.map { try sections.object(named: $0, in: context, make: Section.init) }
+    package.maintainer = try archived.maintainer.map {
+      try maintainers.object(named: $0, in: context, make: Maintainer.init)
     }
   }
 
@@ -136,19 +134,8 @@ struct Importer {
     dependency.restrictions = term.restrictions
   }
 
-  // MARK: Names
-
   private mutating func package(named name: String) throws -> Package {
-    try object(named: name, in: &packages) { Package(in: context, name: name) }
-  }
-
-  private func object<Object: ManagedObject>(
-    named name: String, in known: inout [String: Varve.ID<Object>], make: () -> Object
-  ) throws -> Object {
-    if let id = known[name] { return try context.existingObject(with: id) }
-    let object = make()
-    known[name] = object.id
-    return object
+    try packages.object(named: name, in: context, make: Package.init)
   }
 
   // MARK: What is not in the archive any more
@@ -193,5 +180,20 @@ struct Importer {
       report.commits += 1
     }
     context.reset()
+  }
+}
+
+/// The objects of an entity by their names. Only the IDs are kept, since the context is emptied after each batch.
+private struct Names<Object: ManagedObject> {
+  var ids: [String: Varve.ID<Object>] = [:]
+
+  /// The object of a name, made if there is none.
+  mutating func object(
+    named name: String, in context: ManagedObjectContext, make: (ManagedObjectContext, String) -> Object
+  ) throws -> Object {
+    if let id = ids[name] { return try context.existingObject(with: id) }
+    let object = make(context, name)
+    ids[name] = object.id
+    return object
   }
 }
