@@ -238,17 +238,38 @@ struct StoreOpener {
       guard let (manifest, usedSingleBody) = try readManifest(folder) else {
         throw StoreError(.notFound, "There is no store at \(path).", at: .init(file: path))
       }
+      var failure: StoreError?
       do throws(StoreError) {
         var found = try read(folder, manifest, nil)
-        found.log.report.usedSingleManifestBody = usedSingleBody
-        return found
+        // A segment that was listed as the one in use can have been filled and compacted away meanwhile: that it is
+        // missing is then no end of the log.
+        let isWhole = found.log.abandoned.isEmpty ? true : try isUnchanged(manifest, in: folder)
+        if isWhole {
+          found.log.report.usedSingleManifestBody = usedSingleBody
+          return found
+        }
       } catch {
-        let mayBePassing = error.code == .corrupt || error.code == .notFound
-        let isUnchanged = try readManifest(folder)?.0.generation == manifest.generation
-        guard mayBePassing, attempt < (isUnchanged ? 3 : 50) else { throw error }
-        attempt += 1
-        usleep(useconds_t(1000 * attempt))
+        guard error.code == .corrupt || error.code == .notFound else { throw error }
+        failure = error
       }
+      let isUnchanged = try isUnchanged(manifest, in: folder)
+      let attemptsMax = isUnchanged ? 3 : 50
+      guard attempt < attemptsMax else {
+        if let failure { throw failure }
+        throw changesTooFast
+      }
+      attempt += 1
+      usleep(useconds_t(1000 * attempt))
     }
+  }
+
+  private func isUnchanged(_ manifest: Manifest, in folder: any Directory) throws(StoreError) -> Bool {
+    try readManifest(folder)?.0.generation == manifest.generation
+  }
+
+  private var changesTooFast: StoreError {
+    StoreError(
+      .locked, "The store \(path) changed each time while it was read, by whoever writes to it. Try again.",
+      at: .init(file: path))
   }
 }
