@@ -46,7 +46,8 @@ final class Committer: Sendable {
       try writer.checkIsUsable()
       let plan = try CommitPlan(batch, state: published.committerState, indexing: indexing)
       if batch.isEmpty {
-        if isDisk { try writer.noting { writer throws(WriteFailure) in try writer.sync() } }
+        // It promises that all before it is on the device, and so of what an unclean opening found, too.
+        if isDisk { try writer.noting { writer throws(WriteFailure) in try writer.settleAndSync() } }
         return writer.lastSequence
       }
       let appended = try writer.noting { writer throws(WriteFailure) in

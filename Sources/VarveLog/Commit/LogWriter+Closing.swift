@@ -5,8 +5,7 @@ extension LogWriter {
     isClosed = true
     guard poison == nil else { return }
     do throws(WriteFailure) {
-      if unsettled != nil { try settle(for: 0) }
-      try sync()
+      try settleAndSync()
       guard let active else { return }
       // Nothing happened since a clean opening, not even growth.
       if context.manifests.current.closedEnd == end, active.writtenThrough == active.end { return }

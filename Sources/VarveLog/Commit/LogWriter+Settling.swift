@@ -21,9 +21,14 @@ extension LogWriter {
     try sync()
   }
 
+  /// Makes everything durable, what an unclean opening found included.
+  mutating func settleAndSync() throws(WriteFailure) {
+    if unsettled != nil { try settle(for: 0) }
+    try sync()
+  }
+
   private func rewrite(_ past: RecoveredLog) throws(WriteFailure) {
     let folder = context.segmentFolder
-    guard past.provenEnd < past.end || past.provenEnd == past.end else { return }
     var hasWritten = false
     for segment in past.chain where segment.file.id >= past.provenEnd.segment {
       let start = segment.file.id == past.provenEnd.segment ? min(past.provenEnd.offset, segment.end) : 0
