@@ -1,6 +1,90 @@
 import Testing
 
 @Suite struct ExpansionTests {
+  /// What becomes of the entity of the first test.
+  private static let foodExpansion = #"""
+    final class Food: ManagedObject {
+      var barcode: String {
+        get {
+          self._value(at: 0)
+        }
+        set {
+          self._setValue(newValue, at: 0)
+        }
+      }
+      var expiryDate: Date? {
+        get {
+          self._value(at: 1)
+        }
+        set {
+          self._setValue(newValue, at: 1)
+        }
+      }
+      var shelf: Shelf? {
+        get {
+          self._object(at: 3)
+        }
+        set {
+          self._setObject(newValue, at: 3)
+        }
+      }
+      var owner: Owner {
+        get {
+          self._requiredObject(at: 4)
+        }
+        set {
+          self._setObject(newValue, at: 4)
+        }
+      }
+      var isOpened {
+        get {
+          self._value(at: 2)
+        }
+        set {
+          self._setValue(newValue, at: 2)
+        }
+      }
+      var parts: Set<Part> {
+        get {
+          self._objects(at: 0)
+        }
+        set {
+          self._setObjects(newValue, at: 0)
+        }
+      }
+
+      /// The entity that the class stands for.
+      override class var entityDescription: Varve.EntityDescription {
+        _entityDescription
+      }
+
+      private static let _entityDescription = Varve.EntityDescription(
+        "Food", objectClass: Food.self,
+        attributes: [
+          Varve.AttributeDescription("barcode", \Food.barcode, .unique),
+          Varve.AttributeDescription("expiryDate", \Food.expiryDate),
+          Varve.AttributeDescription("isOpened", \Food.isOpened, default: false),
+        ],
+        relationships: [
+          Varve.RelationshipDescription("shelf", \Food.shelf, deleteRule: .nullify, inverse: \Shelf.foods),
+          Varve.RelationshipDescription("owner", \Food.owner),
+          Varve.RelationshipDescription("parts", \Food.parts),
+        ])
+
+      /// Makes a new object in `context`; the next save stores it.
+      convenience init(in context: Varve.ManagedObjectContext, barcode: String, owner: Owner) {
+        self.init(_insertInto: context)
+        self.barcode = barcode
+        self.owner = owner
+      }
+
+      /// A request for all objects of the entity.
+      static func fetchRequest() -> Varve.FetchRequest<Food> {
+        Varve.FetchRequest<Food>()
+      }
+    }
+    """#
+
   @Test func `an entity gets accessors, its description, an initialiser and a fetch request`() {
     let expansion = Expansion(
       #"""
@@ -14,89 +98,7 @@ import Testing
       }
       """#)
     #expect(expansion.diagnostics.isEmpty)
-    #expect(
-      expansion.text == #"""
-        final class Food: ManagedObject {
-          var barcode: String {
-            get {
-              self._value(at: 0)
-            }
-            set {
-              self._setValue(newValue, at: 0)
-            }
-          }
-          var expiryDate: Date? {
-            get {
-              self._value(at: 1)
-            }
-            set {
-              self._setValue(newValue, at: 1)
-            }
-          }
-          var shelf: Shelf? {
-            get {
-              self._object(at: 3)
-            }
-            set {
-              self._setObject(newValue, at: 3)
-            }
-          }
-          var owner: Owner {
-            get {
-              self._requiredObject(at: 4)
-            }
-            set {
-              self._setObject(newValue, at: 4)
-            }
-          }
-          var isOpened {
-            get {
-              self._value(at: 2)
-            }
-            set {
-              self._setValue(newValue, at: 2)
-            }
-          }
-          var parts: Set<Part> {
-            get {
-              self._objects(at: 0)
-            }
-            set {
-              self._setObjects(newValue, at: 0)
-            }
-          }
-
-          /// The entity that the class stands for.
-          override class var entityDescription: Varve.EntityDescription {
-            _entityDescription
-          }
-
-          private static let _entityDescription = Varve.EntityDescription(
-            "Food", objectClass: Food.self,
-            attributes: [
-              Varve.AttributeDescription("barcode", \Food.barcode, .unique),
-              Varve.AttributeDescription("expiryDate", \Food.expiryDate),
-              Varve.AttributeDescription("isOpened", \Food.isOpened, default: false),
-            ],
-            relationships: [
-              Varve.RelationshipDescription("shelf", \Food.shelf, deleteRule: .nullify, inverse: \Shelf.foods),
-              Varve.RelationshipDescription("owner", \Food.owner),
-              Varve.RelationshipDescription("parts", \Food.parts),
-            ])
-
-          /// Makes a new object in `context`; the next save stores it.
-          convenience init(in context: Varve.ManagedObjectContext, barcode: String, owner: Owner) {
-            self.init(_insertInto: context)
-            self.barcode = barcode
-            self.owner = owner
-          }
-
-          /// A request for all objects of the entity.
-          static func fetchRequest() -> Varve.FetchRequest<Food> {
-            Varve.FetchRequest<Food>()
-          }
-        }
-        """#)
+    #expect(expansion.text == Self.foodExpansion)
   }
 
   @Test func `an entity without properties expands to one without lists`() {
