@@ -83,6 +83,7 @@ let package = Package(
     .executableTarget(name: "Debgraph", dependencies: ["VarveLog", "Varve", "CommandLineSupport"]),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog"]),
     .testTarget(name: "LayoutTests", dependencies: ["VarveTestSupport"]),
+    .testTarget(name: "DocumentationTests", dependencies: ["Varve"]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport"]),
     .testTarget(name: "PantryTests", dependencies: ["Pantry", "Varve", "VarveTestSupport"]),
     .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "Varve", "VarveTestSupport"]),

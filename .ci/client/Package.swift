@@ -12,7 +12,8 @@ let package = Package(
     .package(url: repository, from: "1.0.0")
   ],
   targets: [
-    .executableTarget(name: "EngineClient", dependencies: [.product(name: "VarveLog", package: "varve")])
+    .executableTarget(name: "EngineClient", dependencies: [.product(name: "VarveLog", package: "varve")]),
+    .executableTarget(name: "ObjectClient", dependencies: [.product(name: "Varve", package: "varve")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+/// README.md against the code that it shows and the commands that it promises.
+@Suite struct `The README` {
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private func text(_ path: String) throws -> String {
+    try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+  }
+
+  /// The blocks of code in a language, without their fences.
+  private func blocks(_ language: String) throws -> [String] {
+    try text("README.md").split(separator: "```\(language)\n").dropFirst().map { block in
+      String(block[..<(block.firstRange(of: "```")?.lowerBound ?? block.endIndex)])
+    }
+  }
+
+  @Test func `shows an example that compiles`() throws {
+    let example = try text("Tests/DocumentationTests/ReadmeExample.swift")
+    #expect(try blocks("swift").first == example)
+  }
+
+  @MainActor @Test func `shows an example that does what it says`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "readme-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    #expect(try await expiringFood(in: folder.appending(path: "food.varve").path) == ["Milk"])
+  }
+
+  @Test func `gives the two commands`() throws {
+    let commands = try blocks("sh").flatMap { $0.split(separator: "\n") }.filter { $0.hasPrefix("./.ci/setup && ") }
+    #expect(
+      commands == ["./.ci/setup && swift run -c release pantry demo", "./.ci/setup && swift test --disable-xctest"])
+  }
+
+  @Test func `names only files that exist`() throws {
+    for match in try text("README.md").matches(of: /\]\(([A-Za-z.][^)#:]*)\)/) {
+      let path = Self.root.appending(path: String(match.1)).path
+      #expect(FileManager.default.fileExists(atPath: path), "\(match.1)")
+    }
+  }
+
+  @Test func `is short`() throws {
+    #expect(try text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count <= 250)
+  }
+}
