@@ -309,12 +309,6 @@ struct IndexNode: Equatable {
     setField(24, position)
   }
 
-  /// Takes over, in a node split off from `source`, that its last insertion was one of many in order.
-  func inheritAscent(from source: IndexNode, lastInsertion position: Int) {
-    setField(26, source.ascendingCount)
-    setField(24, position)
-  }
-
   @inline(__always)
   private func setHead(_ position: Int, prefixLength: Int) {
     let head = unsafe IndexNode.head(of: key(position) + prefixLength, length: keyLength(position) - prefixLength)

@@ -98,7 +98,6 @@ extension OrderedIndex {
       let compacted = IndexNode(level: node.level, byteCount: node.pointer.byteCount, in: store)
       for source in 0..<node.count { compacted.append(node.entry(source)) }
       compacted.renewHeads()
-      compacted.inheritAscent(from: node, lastInsertion: position - 1)
       compacted.insert(entry, at: position)
       store.retire(node.pointer)
       return Insertion(node: compacted, sibling: nil)
@@ -123,7 +122,6 @@ extension OrderedIndex {
     }
     left.renewHeads()
     right.renewHeads()
-    if isAscending && position >= leftCount { right.inheritAscent(from: node, lastInsertion: position - leftCount) }
     store.retire(node.pointer)
     return Insertion(node: left, sibling: right)
   }

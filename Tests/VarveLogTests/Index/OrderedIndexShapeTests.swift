@@ -70,6 +70,30 @@ import VarveTestSupport
     }
   }
 
+  /// A child that went leaves its place to the next one, whose own separator is then too large: entries that come into
+  /// the gap stand before it. Merging such nodes has to take the separator from above.
+  @Test(arguments: [51, 52, 53] as [UInt64])
+  func `is right when runs of entries go and others come into the gaps`(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let store = NodeStore()
+    var tree = OrderedIndex(nodeByteCount: Self.tinyNode)
+    var model = IndexModel()
+    for step in 0..<1500 {
+      let start = Int.random(in: 0..<256, using: &random)
+      let isRemoval = Bool.random(using: &random)
+      let length = isRemoval ? Int.random(in: 1...30, using: &random) : Int.random(in: 1...20, using: &random)
+      for number in start..<min(start + length, 256) {
+        if isRemoval {
+          try #require(tree.remove(entry(number), in: store) == model.remove(entry(number)), "seed \(seed)")
+        } else if length > 3 || number == start {
+          try #require(try tree.insert(entry(number), in: store) == model.insert(entry(number)), "seed \(seed)")
+        }
+      }
+      if step % 4 == 0 { try #require(tree.checkInvariants() == [], "seed \(seed), step \(step)") }
+    }
+    try #require(tree.allEntries == model.entries, "seed \(seed)")
+  }
+
   private func key(_ number: Int) -> [UInt8] {
     unsafe withUnsafeBytes(of: UInt64(number).bigEndian) { bytes in unsafe Array(bytes) }
   }
