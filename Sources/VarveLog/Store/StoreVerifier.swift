@@ -7,6 +7,8 @@ struct StoreVerifier {
   let fileSystem: any FileSystem
   let report: (VerificationFinding) -> Void
   private var findings: [VerificationFinding] = []
+  /// Segments that are part of the store, and whose files are not there.
+  private var vanished: [ManifestSegment] = []
 
   init(path: String, fileSystem: any FileSystem, report: @escaping (VerificationFinding) -> Void) {
     self.path = path
@@ -43,6 +45,7 @@ struct StoreVerifier {
       let isInLog = segment.file.kind == .compacted || end != nil
       if isInLog { try verify(segment, end: end, in: found.segmentFolder) }
     }
+    try judgeVanished(since: log.manifest, found.folder, found.segmentFolder)
   }
 
   /// Opening refused. Its own reason is one finding; the segments may hold more.
@@ -53,11 +56,31 @@ struct StoreVerifier {
         let end = segment.logicalEnd == 0 ? nil : segment.logicalEnd
         try verify(segment, end: end, in: segments)
       }
+      try judgeVanished(since: manifest, folder, segments)
     }
     let isKnown = findings.contains {
       $0.location.file == refusal.location.file && $0.location.offset == refusal.location.offset
     }
     if !isKnown || findings.isEmpty { add(.corrupt, refusal.message, at: refusal.location) }
+  }
+
+  /// Tells segments that are missing from those that a program compacted away since `manifest` was read. What was in
+  /// the latter stands in others now, which are verified in their place.
+  private mutating func judgeVanished(
+    since manifest: Manifest, _ folder: any Directory, _ segmentFolder: any Directory
+  ) throws(StoreError) {
+    var known = Set(manifest.segments.map(\.file))
+    while !vanished.isEmpty {
+      let current = readManifest(folder) ?? manifest
+      for segment in vanished where segment.isSealed && current.segment(segment.file.id) != nil {
+        add(.corrupt, "the segment is missing", at: .init(file: StoreLayout.path(segment.file)))
+      }
+      vanished = []
+      for segment in current.segments
+      where segment.file.kind == .compacted && known.insert(segment.file).inserted {
+        try verify(segment, end: nil, in: segmentFolder)
+      }
+    }
   }
 
   private func readManifest(_ folder: any Directory) -> Manifest? {
@@ -76,7 +99,7 @@ struct StoreVerifier {
   ) throws(StoreError) {
     let file = StoreLayout.path(segment.file)
     guard var scanned = try ScannedSegment.open(segment, in: folder) else {
-      if segment.isSealed { add(.corrupt, "the segment is missing", at: .init(file: file)) }
+      if segment.isSealed || end != nil { vanished.append(segment) }
       return
     }
     if let header = scanned.header {

@@ -1,0 +1,106 @@
+import Foundation
+import Testing
+import Varve
+import VarveLog
+import VarveMaintenance
+import VarveTestSupport
+
+@Suite struct `Compacting a store` {
+  @Test func `wins what old versions take, and keeps every object`() async throws {
+    let store = SampleStore()
+    try store.fill()
+    try store.commit { batch in
+      for round in 0..<2000 { try batch.put(store.id(SampleStore.food, 2), store.row("Cheese \(round)")) }
+    }
+    let before = try store.dump()
+    let sizeBefore = try store.inspected().information().byteCount
+    let done = try await StoreCompaction.run(at: store.path, fileSystem: store.fileSystem)
+    #expect(done.byteCountBefore == sizeBefore)
+    #expect(done.byteCountAfter == (try store.inspected().information().byteCount))
+    #expect(done.byteCountAfter < done.byteCountBefore / 10)
+    #expect(done.findings == [])
+    #expect(try store.dump() == before)
+    #expect(try store.verify() == [])
+    #expect(try store.inspected().information().isClean)
+    // The object layer goes on: the next serial, the unique key.
+    try store.change { context in
+      let food = try context.insert(entityNamed: "Food")
+      food["name"] = "Salt"
+      #expect(food.id.objectID.record.serial == 4)
+    }
+    #expect(throws: PersistenceError.self) {
+      try store.change { context in
+        let food = try context.insert(entityNamed: "Food")
+        food["name"] = "Milk again"
+        food["barcode"] = "4006381333931"
+      }
+    }
+  }
+
+  @Test func `works without a schema`() async throws {
+    let store = SampleStore()
+    for round in 0..<250 as Range<UInt8> { try store.commit { try $0.put(store.id(3, 1), [round]) } }
+    let before = try store.dump()
+    let done = try await StoreCompaction.run(at: store.path, fileSystem: store.fileSystem)
+    #expect(done.byteCountAfter < done.byteCountBefore)
+    #expect(try store.dump() == before)
+  }
+
+  @Test func `is refused while a program has the store open, and names it`() async throws {
+    let store = SampleStore()
+    try store.fill()
+    let container = try store.open()
+    let error = await #expect(throws: StoreError.self) {
+      _ = try await StoreCompaction.run(at: store.path, fileSystem: store.fileSystem)
+    }
+    #expect(error?.code == .locked)
+    #expect(error?.message.contains("locked by PID \(ProcessInfo.processInfo.processIdentifier)") == true)
+    try await container.close()
+  }
+
+  @Test func `makes no store where there is none`() async throws {
+    let fileSystem = MemoryFileSystem()
+    try fileSystem.createDirectory(at: "empty")
+    for path in ["missing", "empty"] {
+      let error = await #expect(throws: StoreError.self) {
+        _ = try await StoreCompaction.run(at: path, fileSystem: fileSystem)
+      }
+      #expect(error?.code == .notFound)
+    }
+    #expect(try fileSystem.openDirectory(at: "empty").list() == [])
+  }
+
+  @Test func `leaves a damaged store as it is`() async throws {
+    let store = SampleStore()
+    try store.fill()
+    try store.commit { try $0.put(store.id(SampleStore.food, 2), [1, 2, 3]) }
+    let before = try StoreImage(of: store.path, on: store.fileSystem)
+    let error = await #expect(throws: PersistenceError.self) {
+      _ = try await StoreCompaction.run(at: store.path, fileSystem: store.fileSystem)
+    }
+    #expect(error?.code == .corruptRow)
+    #expect(try StoreImage(of: store.path, on: store.fileSystem).differences(from: before) == [])
+  }
+
+  @Test func `says what opening cut off`() async throws {
+    let store = SampleStore()
+    try store.fill()
+    let container = try store.open()
+    let context = container.newBackgroundContext()
+    try context.insert(entityNamed: "Food")["name"] = "Salt"
+    try context.save(durability: .system)
+    var image = try StoreImage(of: store.path, on: store.fileSystem)
+    let active = try #require(try LogLayout(of: image).active)
+    let last = try #require(active.frames.last)
+    image.flip(active.path, at: last.end - 8)
+    let damaged = SampleStore(fileSystem: try image.fileSystem(at: store.path), path: store.path)
+    let done = try await StoreCompaction.run(at: damaged.path, fileSystem: damaged.fileSystem)
+    #expect(done.findings.count == 1)
+    let finding = try #require(done.findings.first)
+    #expect(finding.severity == .note && finding.location.file == active.path)
+    #expect(finding.location.offset == UInt64(last.offset))
+    #expect(try #/cut off \d+ bytes behind the last commit: .+/#.wholeMatch(in: finding.message) != nil)
+    #expect(try damaged.verify().filter(\.isDefect) == [])
+    try await container.close()
+  }
+}
