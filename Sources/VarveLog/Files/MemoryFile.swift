@@ -14,7 +14,7 @@ final class MemoryFile: File {
     self.path = path
   }
 
-  var prefersMappedStores: Bool { true }
+  var prefersMappedStores: Bool { node.prefersMappedStores }
 
   func size() throws(StoreError) -> UInt64 {
     try perform("find the size of") { () throws(SystemError) in node.size }

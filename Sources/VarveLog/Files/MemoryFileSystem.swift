@@ -11,8 +11,11 @@ public struct MemoryFileSystem: FileSystem {
   private let root: MemoryFolder
 
   /// Makes an empty file system. Copies of it share their contents.
-  public init() {
-    volume = MemoryVolume()
+  public init() { self.init(prefersMappedStores: true) }
+
+  /// Makes an empty file system whose files say that they want to be written through mappings or through calls.
+  package init(prefersMappedStores: Bool) {
+    volume = MemoryVolume(prefersMappedStores: prefersMappedStores)
     root = MemoryFolder(identity: volume.makeIdentity())
   }
 

@@ -22,6 +22,8 @@ final class MemoryNode: Sendable {
     volume.give(back: slot)
   }
 
+  var prefersMappedStores: Bool { volume.prefersMappedStores }
+
   var size: UInt64 { currentSize.withLock { $0 } }
 
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(SystemError) -> Int {

@@ -23,8 +23,12 @@ final class MemoryVolume: Sendable {
   private static let volumeCount = Atomic<UInt64>(0)
   /// Counted from the top, where no device of the system has its number: locks are registered by identity.
   private let device = UInt64.max - MemoryVolume.volumeCount.add(1, ordering: .relaxed).oldValue
+  /// What the files say of themselves: ``File/prefersMappedStores``.
+  let prefersMappedStores: Bool
   private let nodeCount = Atomic<UInt64>(0)
   private let slots = Guarded(Slots())
+
+  init(prefersMappedStores: Bool) { self.prefersMappedStores = prefersMappedStores }
 
   /// An identity that nothing else has.
   func makeIdentity() -> FileIdentity {

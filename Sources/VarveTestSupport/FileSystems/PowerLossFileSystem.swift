@@ -6,15 +6,17 @@ package import VarveLog
 /// part may be lost, in blocks of 512 bytes and whatever their order; so may its size; of the changes of a folder since
 /// its last sync each may be lost, but a rename happens as a whole or not at all.
 package struct PowerLossFileSystem: FileSystem {
-  private let base = MemoryFileSystem()
+  private let base: MemoryFileSystem
   private let journal = Journal()
 
   /// Makes an empty file system.
-  package init() {}
+  package init(prefersMappedStores: Bool = true) {
+    base = MemoryFileSystem(prefersMappedStores: prefersMappedStores)
+  }
 
   /// A file system that holds the files of a store at `path`, all of them synced.
   package init(_ image: StoreImage, at path: String = "store") throws {
-    self.init()
+    self.init(prefersMappedStores: true)
     try image.write(to: path, on: self)
     let folder = try openDirectory(at: path)
     let segments = try folder.openDirectory(StoreLayout.segmentFolder)
