@@ -10,13 +10,19 @@ public struct CommitEvent: Sendable {
   public let attachment: (any Sendable)?
 }
 
+/// A function in a type of its own. A bare function in generic storage would be wrapped once more each time that it is
+/// looked at, and ten thousand commits later a call would go through ten thousand wrappers.
+private struct Observer: Sendable {
+  let call: @Sendable (CommitEvent) -> Void
+}
+
 /// Takes batches through their turn: check, append, sync, publish.
 final class Committer: Sendable {
   let context: StoreContext
   let queue: CommitQueue
   let published: PublishedState
   let indexing: (any RowIndexing)?
-  private let observer = Guarded<(@Sendable (CommitEvent) -> Void)?>(nil)
+  private let observer = Guarded<Observer?>(nil)
 
   /// Batches of more operations than this are applied to a copy, so that nobody who wants a snapshot waits for them.
   private static let smallBatchLimit = 512
@@ -35,7 +41,7 @@ final class Committer: Sendable {
 
   /// Has `observer` called with each commit from now on.
   func setObserver(_ observer: (@Sendable (CommitEvent) -> Void)?) {
-    self.observer.withLock { $0 = observer }
+    self.observer.withLock { $0 = observer.map { Observer(call: $0) } }
   }
 
   /// Commits a batch. See ``LogStore/commit(_:durability:)``.
@@ -63,7 +69,7 @@ final class Committer: Sendable {
 
   private func notify(_ batch: Batch, _ sequence: CommitSequence) {
     guard let observer = observer.withLock({ $0 }) else { return }
-    observer(
+    observer.call(
       CommitEvent(
         sequence: sequence, author: batch.author, contextName: batch.contextName, attachment: batch.attachment))
   }
