@@ -93,7 +93,9 @@ let package = Package(
     .testTarget(name: "VarveTests", dependencies: ["Varve", "VarveLog", "VarveTestSupport"]),
     .testTarget(
       name: "VarveMaintenanceTests", dependencies: ["VarveMaintenance", "Varve", "VarveLog", "VarveTestSupport"]),
-    .testTarget(name: "VarveToolTests", dependencies: ["VarveTool", "Varve", "VarveLog", "VarveTestSupport"]),
+    .testTarget(
+      name: "VarveToolTests",
+      dependencies: ["VarveTool", "CommandLineSupport", "Varve", "VarveLog", "VarveTestSupport"]),
   ]
 )
 

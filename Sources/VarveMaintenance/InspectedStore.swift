@@ -85,7 +85,9 @@ package func explanation(of error: any Error) -> String {
     let place = error.location
     let isSaid = place.offset == nil && place.sequence == nil && place.file.map { error.message.contains($0) } ?? true
     return (isSaid ? error.message : "\(error.message) [\(place)]").printable
-  case let error as PersistenceError: return error.message.printable
+  case let error as PersistenceError:
+    let isSaid = error.location.record.map { error.message.contains("\($0)") } ?? true
+    return (isSaid ? error.message : "\(error.message) [\(error.location)]").printable
   default: return "\(error)".printable
   }
 }
