@@ -5,13 +5,7 @@ extension ManagedObject {
   ///
   /// Traps when the object is detached: the value could never be saved, and losing it in silence would be worse.
   final func set(_ value: PropertyValue, at slot: Int) {
-    guard !state.contains(.detached), let context = core.context else {
-      preconditionFailure(
-        "\(self).\(entity.name(ofSlot: slot)) was set, but the object is detached: its context is gone or was reset, "
-          + "or it was deleted. Get the object from a context with existingObject(with:).")
-    }
-    context.forgetMisuse(of: self, slot)
-    let index = entity.indexes[slot]
+    guard !state.contains(.detached), core.isAttached else { trapDetached(slot) }
     if state.contains(.inserted) {
       edits[slot] = value
     } else {
@@ -24,10 +18,17 @@ extension ManagedObject {
       } else {
         edits[slot] = value
         state.insert(.edited)
-        if !state.contains(.listed) { context.list(self) }
+        if !state.contains(.listed) { core.context?.list(self) }
       }
     }
-    if let index { context.noteIndexed(self, value, index) }
+    if core.watchesEdits { core.context?.noteEdit(of: self, value, at: slot) }
+  }
+
+  @inline(never)
+  private func trapDetached(_ slot: Int) -> Never {
+    preconditionFailure(
+      "\(self).\(entity.name(ofSlot: slot)) was set, but the object is detached: its context is gone or was reset, or it "
+        + "was deleted. Get the object from a context with existingObject(with:).")
   }
 
   /// Takes all edits back.
@@ -40,10 +41,8 @@ extension ManagedObject {
 
 extension RowEdits {
   /// The values that a new object starts with.
-  init(defaultsOf description: EntityDescription) {
+  init(defaultsOf entity: BoundEntity) {
     self.init()
-    for (slot, attribute) in description.attributes.enumerated() {
-      if let makeDefault = attribute.defaultValue { self[slot] = makeDefault() }
-    }
+    for entry in entity.defaultValues { self[entry.slot] = entry.make() }
   }
 }

@@ -84,24 +84,32 @@ extension ManagedObject {
   /// Checks that an object may be referred to.
   final func checkTarget(_ target: ManagedObject?, at slot: Int) throws(PersistenceError) {
     guard let target else { return }
+    if target.core === core, core.isAttached, !target.state.contains(.detached),
+      target.entity.number == entity.toOne(atSlot: slot)?.target
+    {
+      return
+    }
+    throw targetError(target, slot)
+  }
+
+  @inline(never)
+  private func targetError(_ target: ManagedObject, _ slot: Int) -> PersistenceError {
     let location = PersistenceError.Location(entity: entity.name, property: entity.name(ofSlot: slot), record: record)
-    guard target.core === core else {
-      throw PersistenceError(
+    if target.core !== core {
+      return PersistenceError(
         .differentContexts,
         "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which belongs to another context. Get the object "
           + "from this context with existingObject(with: other.id), and set the property to that.", at: location)
     }
-    guard !target.isDetached else {
-      throw PersistenceError(
+    if target.isDetached {
+      return PersistenceError(
         .detachedObject,
         "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which is no longer part of a context.", at: location
       )
     }
-    guard target.entity.number == entity.toOne(atSlot: slot)?.target else {
-      throw PersistenceError(
-        .typeMismatch, "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which is of another entity.",
-        at: location)
-    }
+    return PersistenceError(
+      .typeMismatch, "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which is of another entity.",
+      at: location)
   }
 
   // MARK: To-many

@@ -34,13 +34,15 @@ package import VarveLog
   package final let record: RecordID
   /// The bytes of the record; `nil` while the object is a fault or was never saved. They lie in a mapping that the
   /// core's snapshot keeps, or in ``ObjectAside/rowOwner``.
-  @usableFromInline package final var row: RowReader?
+  // Reads and writes of these four are single loads and stores, in which no other code can run; so there is nothing
+  // that a check of exclusivity at each of them could find, and it would cost more than reading a number.
+  @exclusivity(unchecked) @usableFromInline package final var row: RowReader?
   /// What the context knows of the object.
-  @usableFromInline package final var state: ObjectState
+  @safe @exclusivity(unchecked) @usableFromInline package final var state: ObjectState
   /// Values that were set and not saved.
-  package final var edits: RowEdits
+  @safe @exclusivity(unchecked) package final var edits: RowEdits
   /// What few objects have.
-  final var aside: ObjectAside?
+  @safe @exclusivity(unchecked) final var aside: ObjectAside?
 
   /// The entity that the class stands for. `@Entity` overrides it.
   open class var entityDescription: EntityDescription { EntityDescription("ManagedObject") }
@@ -56,7 +58,7 @@ package import VarveLog
     record = context.newRecordID(of: entity)
     unsafe row = nil
     state = [.inserted, .edited]
-    edits = RowEdits(defaultsOf: entity.description)
+    edits = RowEdits(defaultsOf: entity)
     context.registerInserted(self)
   }
 

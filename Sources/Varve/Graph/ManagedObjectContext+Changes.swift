@@ -11,7 +11,7 @@ extension ManagedObjectContext {
     }
     let object = coordinator.objectClass(of: entity).init(
       _seed: ObjectSeed(core: core, entity: entity, record: newRecordID(of: entity), state: [.inserted, .edited]))
-    object.edits = RowEdits(defaultsOf: entity.description)
+    object.edits = RowEdits(defaultsOf: entity)
     registerInserted(object)
     return object
   }

@@ -29,7 +29,7 @@ extension ManagedObjectContext {
           return try take(known)
         }
         guard let loaded = unsafe try core.loadRow(of: record, entity) else { return true }
-        let object = self.object(for: record)
+        let object = makeObject(for: record, entity)
         unsafe object.take(loaded)
         return try take(object)
       }
@@ -44,7 +44,7 @@ extension ManagedObjectContext {
       if known.isFault { unsafe known.take(loaded) }
       return known
     }
-    let object = self.object(for: record)
+    let object = makeObject(for: record, entity)
     unsafe object.take(loaded)
     return object
   }

@@ -16,8 +16,8 @@ extension ManagedObjectContext {
     let windowEnd = isOrdered ? request.windowEnd : nil
     let found = try collect(
       entity, FetchAccess(request.condition, entity), stopAfter: windowEnd, request.condition.test)
-    // The entity's objects are of its class, which was compared with `Object`.
-    let objects = ContiguousArray(found.map { unsafe unsafeDowncast($0, to: Object.self) })
+    // The entity's objects are of its class, which was compared with `Object`; references of all classes are alike.
+    let objects = unsafe unsafeBitCast(found, to: ContiguousArray<Object>.self)
     return request.window(of: request.sorts.sorted(objects))
   }
 

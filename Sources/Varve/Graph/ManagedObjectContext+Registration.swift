@@ -5,9 +5,12 @@ extension ManagedObjectContext {
   ///
   /// Traps when the model does not have it.
   func requiredEntity(of type: any EntityClass.Type) -> BoundEntity {
+    // Objects of one class are often made one after the other.
+    if let (lastType, entity) = lastEntity, lastType == ObjectIdentifier(type) { return entity }
     guard let entity = coordinator.model.entity(of: type) else {
       preconditionFailure("\(type) is not in the container's model; name it where the container is opened.")
     }
+    lastEntity = (ObjectIdentifier(type), entity)
     return entity
   }
 
@@ -20,10 +23,6 @@ extension ManagedObjectContext {
   func registerInserted(_ object: ManagedObject) {
     register(object)
     list(object)
-    guard pendingIndexes != nil else { return }
-    for slot in object.edits.slots {
-      if let index = object.entity.indexes[slot], let value = object.edits[slot] { noteIndexed(object, value, index) }
-    }
   }
 
   /// Puts an object on the list of those with changes, once.
@@ -34,15 +33,20 @@ extension ManagedObjectContext {
     if pendingIndexes != nil { pendingIndexes?.add(object) }
   }
 
-  /// Notes the new value of an indexed slot.
-  func noteIndexed(_ object: ManagedObject, _ value: PropertyValue, _ index: IndexID) {
-    pendingIndexes?.add(object, value, index)
+  /// Notes the new value of a slot.
+  func noteEdit(of object: ManagedObject, _ value: PropertyValue, at slot: Int) {
+    forgetMisuse(of: object, slot)
+    if let index = object.entity.indexes[slot] { pendingIndexes?.add(object, value, index) }
   }
 
   /// The object of a record that is known to exist: the one that is registered, or a fault.
   func object(for record: RecordID) -> ManagedObject {
     if let object = table[record] { return object }
-    let entity = coordinator.entity(of: record)
+    return makeObject(for: record, coordinator.entity(of: record))
+  }
+
+  /// The object of a record that is known to exist and not registered: a fault.
+  func makeObject(for record: RecordID, _ entity: BoundEntity) -> ManagedObject {
     let object = coordinator.objectClass(of: entity).init(
       _seed: ObjectSeed(core: core, entity: entity, record: record, state: []))
     register(object)

@@ -23,13 +23,15 @@ public final class ManagedObjectContext {
   /// The store.
   package let coordinator: StoreCoordinator
   /// The objects that the context knows.
-  var table = IdentityTable()
+  private(set) var table = IdentityTable()
   /// The objects that have or had changes since the last save, each once, in the order of the first change.
   var listed: ContiguousArray<ManagedObject> = []
   /// The current values of indexed properties of changed objects; `nil` until something asks.
-  var pendingIndexes: PendingIndexes?
+  var pendingIndexes: PendingIndexes? { didSet { updateWatch() } }
   /// Relationships that were set to what they cannot be set to.
-  var misuses: [Misuse: PersistenceError] = [:]
+  var misuses: [Misuse: PersistenceError] = [:] { didSet { updateWatch() } }
+  /// The entity of the class that an object was made of last.
+  var lastEntity: (type: ObjectIdentifier, entity: BoundEntity)?
   /// Where the commits of others wait.
   let inbox: ContextInbox
   /// How many objects the last merge looked at: for tests of what a merge costs.
@@ -64,6 +66,8 @@ public final class ManagedObjectContext {
     core.attach(self)
   }
 
+  deinit { core.contextIsGoing() }
+
   /// The commit up to which the context sees the store.
   public var sequence: CommitSequence { core.snapshot.sequence }
 }
@@ -72,6 +76,9 @@ public final class ManagedObjectContext {
 extension ManagedObjectContext: Sendable {}
 
 extension ManagedObjectContext {
+  /// Says whether objects have to report what is set: only while something here depends on it.
+  private func updateWatch() { core.watchesEdits = pendingIndexes != nil || !misuses.isEmpty }
+
   /// Whether a save would write anything.
   public var hasChanges: Bool { !misuses.isEmpty || listed.contains { $0.state.isPending } }
 

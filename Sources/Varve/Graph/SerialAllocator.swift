@@ -27,7 +27,8 @@ package final class SerialAllocator: Sendable {
     record: @escaping @Sendable (_ entity: UInt16, _ end: UInt64) throws -> Void
   ) {
     var state = State()
-    for (entity, end) in ends { state.blocks[entity] = Block(next: end, end: end) }
+    state.blocks = Array(repeating: Block(next: 1, end: 1), count: 1 + Int(ends.keys.max() ?? 0))
+    for (entity, end) in ends { state.blocks[Int(entity)] = Block(next: end, end: end) }
     self.state = Guarded(state)
     self.refusal = refusal
     self.record = record
@@ -36,18 +37,19 @@ package final class SerialAllocator: Sendable {
   /// The next number of an entity. Blocks for a durable commit at the start of a block, which is rare.
   package func next(ofEntity entity: UInt16) -> UInt64 {
     state.withLock { state in
-      if var block = state.blocks[entity], block.next < block.end {
-        let serial = block.next
-        block.next += 1
-        state.blocks[entity] = block
-        return serial
+      let position = Int(entity)
+      while state.blocks.count <= position { state.blocks.append(Block(next: 1, end: 1)) }
+      if state.blocks[position].next == state.blocks[position].end {
+        return begin(blockOf: entity, &state)
       }
-      return take(ofEntity: entity, from: &state)
+      defer { state.blocks[position].next += 1 }
+      return state.blocks[position].next
     }
   }
 
-  private func take(ofEntity entity: UInt16, from state: inout State) -> UInt64 {
-    var block = state.blocks[entity] ?? Block(next: 1, end: 1)
+  /// Records a block and returns its first number.
+  private func begin(blockOf entity: UInt16, _ state: inout State) -> UInt64 {
+    var block = state.blocks[Int(entity)]
     do {
       if let refusal = refusal ?? state.closure { throw refusal }
       let end = block.end + block.size
@@ -57,10 +59,9 @@ package final class SerialAllocator: Sendable {
       try record(entity, end)
       block.end = end
       block.size = min(block.size * 2, Block.sizeMax)
-      let serial = block.next
-      block.next += 1
-      state.blocks[entity] = block
-      return serial
+      defer { state.blocks[Int(entity)].next += 1 }
+      state.blocks[Int(entity)] = block
+      return block.next
     } catch {
       state.lastFailure = error
       state.unsaveableCount += 1
@@ -75,10 +76,11 @@ package final class SerialAllocator: Sendable {
   /// next, where that differs from what is recorded.
   package func close() -> [(entity: UInt16, next: UInt64)] {
     state.withLock { state in
-      let left = state.blocks.filter { $0.value.next < $0.value.end }.map { (entity: $0.key, next: $0.value.next) }
-      state.blocks = [:]
+      let left = state.blocks.enumerated().filter { $0.element.next < $0.element.end }
+        .map { (entity: UInt16($0.offset), next: $0.element.next) }
+      state.blocks = []
       state.closure = PersistenceError(.closed, "The container is closed; open it again to make new objects.")
-      return left.sorted { $0.entity < $1.entity }
+      return left
     }
   }
 
@@ -94,7 +96,8 @@ package final class SerialAllocator: Sendable {
   }
 
   private struct State {
-    var blocks: [UInt16: Block] = [:]
+    /// By the number of the entity.
+    var blocks: [Block] = []
     var unsaveableCount: UInt64 = 0
     var lastFailure: (any Error)?
     /// Set when the container was closed.

@@ -62,6 +62,8 @@ package import VarveLog
   @usableFromInline package let layout: RowLayout
   /// The ordered index of each slot, where there is one.
   package let indexes: [IndexID?]
+  /// The attributes that new objects have a value for, with what makes it.
+  package let defaultValues: [(slot: Int, make: @Sendable () -> PropertyValue)]
   /// The slots whose values are unique.
   package let uniqueSlots: [Int]
   /// The to-one relationships, in the order of their slots, which begin after the last attribute.
@@ -86,6 +88,9 @@ package import VarveLog
     self.description = description
     self.layout = layout
     self.indexes = indexes
+    defaultValues = description.attributes.enumerated().compactMap { slot, attribute in
+      attribute.defaultValue.map { (slot, $0) }
+    }
     uniqueSlots = description.attributes.indices.filter { description.attributes[$0].isUnique }
     self.toOnes = toOnes
     self.toManys = toManys

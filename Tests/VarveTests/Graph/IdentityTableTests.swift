@@ -9,7 +9,7 @@ import VarveTestSupport
   func `finds what a dictionary finds, whatever comes and goes`(seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
     let context = try GraphStore.open().newBackgroundContext()
-    var table = IdentityTable()
+    let table = IdentityTable()
     var model: [RecordID: ManagedObject] = [:]
     for step in 0..<4_000 {
       let serial = UInt64.random(in: 1...600, using: &generator) << (seed == 4 ? 30 : 0)
