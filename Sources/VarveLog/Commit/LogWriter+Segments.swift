@@ -11,10 +11,7 @@ extension LogWriter {
     guard var next = prepared else { return }
     defer { prepared = next }
     let folder = context.segmentFolder
-    if next.file == nil {
-      let name = StoreLayout.fileName(SegmentFile(kind: .log, id: next.id))
-      next.file = try cleanly { () throws(StoreError) in try folder.createFile(name) }
-    }
+    if next.file == nil { next.file = try makeFile(of: &next) }
     guard let file = next.file else { return }
     let step = UInt64(min(context.options.growthStep, context.options.segmentSizeLimit))
     try cleanly { () throws(StoreError) in
@@ -28,12 +25,31 @@ extension LogWriter {
     next.isReady = true
   }
 
+  /// Makes the file of a listed segment. If there is a file of that name already, left behind by an attempt that was
+  /// said to have failed or put there by somebody, it stays as it is, and the segment gets another number.
+  private mutating func makeFile(of next: inout PreparedSegment) throws(WriteFailure) -> any File {
+    let folder = context.segmentFolder
+    while true {
+      do throws(StoreError) {
+        return try folder.createFile(StoreLayout.fileName(SegmentFile(kind: .log, id: next.id)))
+      } catch {
+        guard error.code == .alreadyExists else { throw .clean(error) }
+      }
+      let other = PreparedSegment(id: context.manifests.newSegmentID(), salt: context.newSalt())
+      try list(other, insteadOf: next.id)
+      next = other
+    }
+  }
+
   /// Lists a segment that is about to be made, together with what became known since the last manifest.
-  private mutating func list(_ next: PreparedSegment) throws(WriteFailure) {
+  private mutating func list(
+    _ next: PreparedSegment, insteadOf former: SegmentID? = nil
+  ) throws(WriteFailure) {
     let filled = self.filled
     try context.manifests.replace(provenEnd: durable) { manifest in
       LogWriter.seal(filled, in: &manifest)
       manifest.closedEnd = nil
+      manifest.segments.removeAll { $0.file.id == former }
       manifest.segments.append(
         ManifestSegment(
           file: SegmentFile(kind: .log, id: next.id), isSealed: false, salt: next.salt, logicalEnd: 0,
