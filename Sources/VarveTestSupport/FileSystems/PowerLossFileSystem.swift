@@ -4,7 +4,9 @@ package import VarveLog
 ///
 /// The rules are those of a journalling file system at its worst: of the bytes that a file got since its last sync any
 /// part may be lost, in blocks of 512 bytes and whatever their order; so may its size; of the changes of a folder since
-/// its last sync each may be lost, but a rename happens as a whole or not at all.
+/// its last sync each may be lost, but a rename happens as a whole or not at all. After a sync of a file that failed
+/// (``failSync(at:)``) the blocks that it did not bring to the device count as clean: no later sync brings them there,
+/// unless they are written again.
 package struct PowerLossFileSystem: FileSystem {
   private let base: MemoryFileSystem
   private let journal = Journal()
@@ -40,6 +42,9 @@ package struct PowerLossFileSystem: FileSystem {
     let (parent, name) = Journal.split(Journal.normal(path))
     journal.note(in: parent, [(name, .folder)])
   }
+
+  /// Lets the `number`-th sync of a file from now on fail, counted from 1.
+  package func failSync(at number: Int) { journal.failSync(at: number) }
 
   /// What is left of the store at `path` after a loss of power now.
   ///
@@ -84,11 +89,23 @@ private final class Journal: Sendable {
     }
   }
 
+  struct Contents {
+    /// To read the contents with, whatever the file's names.
+    let handle: any File
+    /// What is on the device.
+    var durable: [UInt8] = []
+    /// Blocks that count as clean since a failed sync, as they were then.
+    var lost: [Int: [UInt8]] = [:]
+  }
+
   struct State {
     var folders: [String: Folder] = [:]
-    /// A handle to read each file's contents with, whatever its names, and the contents that are on the device.
-    var files: [(handle: any File, durable: [UInt8])] = []
+    var files: [Contents] = []
+    /// The syncs of files until one fails.
+    var syncsUntilFailure: Int?
   }
+
+  static let blockSize = 512
 
   private let state = Guarded(State())
 
@@ -115,7 +132,7 @@ private final class Journal: Sendable {
   func noteCreation(in folder: String, _ name: String, handle: any File) -> Int {
     state.withLock { state in
       let number = state.files.count
-      state.files.append((handle, []))
+      state.files.append(Contents(handle: handle))
       state.folders[folder, default: Folder()].pending.append([(name, .file(number))])
       return number
     }
@@ -135,7 +152,57 @@ private final class Journal: Sendable {
     }
   }
 
-  func didSync(file number: Int, contents: [UInt8]) { state.withLock { $0.files[number].durable = contents } }
+  func failSync(at number: Int) { state.withLock { $0.syncsUntilFailure = number } }
+
+  /// Whether the next sync of a file is to fail.
+  func countSync() -> Bool {
+    state.withLock { state in
+      guard let left = state.syncsUntilFailure else { return false }
+      state.syncsUntilFailure = left > 1 ? left - 1 : nil
+      return left == 1
+    }
+  }
+
+  func didWrite(file number: Int, _ range: Range<Int>) {
+    guard !range.isEmpty else { return }
+    state.withLock { state in
+      for block in range.lowerBound / Self.blockSize...(range.upperBound - 1) / Self.blockSize {
+        state.files[number].lost[block] = nil
+      }
+    }
+  }
+
+  func didFailSync(file number: Int, contents: [UInt8]) {
+    state.withLock { state in
+      let durable = state.files[number].durable
+      for block in 0..<(contents.count + Self.blockSize - 1) / Self.blockSize {
+        let bytes = Self.block(block, of: contents)
+        if bytes != Self.block(block, of: durable) { state.files[number].lost[block] = bytes }
+      }
+    }
+  }
+
+  func didSync(file number: Int, contents: [UInt8]) {
+    state.withLock { state in
+      var durable = contents
+      for (block, bytes) in state.files[number].lost {
+        if Self.block(block, of: contents) == bytes {
+          let old = Self.block(block, of: state.files[number].durable)
+          let start = block * Self.blockSize
+          let end = min(start + Self.blockSize, durable.count)
+          durable.replaceSubrange(
+            start..<end, with: (old + repeatElement(0, count: Self.blockSize)).prefix(end - start))
+        } else {
+          state.files[number].lost[block] = nil
+        }
+      }
+      state.files[number].durable = durable
+    }
+  }
+
+  private static func block(_ number: Int, of bytes: [UInt8]) -> [UInt8] {
+    Array(bytes[min(number * blockSize, bytes.count)..<min((number + 1) * blockSize, bytes.count)])
+  }
 
   func image(of path: String, _ survival: PowerLossFileSystem.Survival) throws -> StoreImage {
     var image = StoreImage()
@@ -274,14 +341,19 @@ private final class PowerLossFile: File {
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
     try unsafe base.write(bytes, at: offset)
+    if let number { journal.didWrite(file: number, Int(offset)..<Int(offset) + bytes.count) }
   }
 
   func setSize(_ size: UInt64) throws(StoreError) { try base.setSize(size) }
 
   func sync() throws(StoreError) {
+    let contents = try base.bytes(at: 0, count: Int(base.size()))
+    if journal.countSync() {
+      if let number { journal.didFailSync(file: number, contents: contents) }
+      throw StoreError(SystemError.inputOutput, cannot: "sync", path)
+    }
     try base.sync()
-    guard let number else { return }
-    journal.didSync(file: number, contents: try base.bytes(at: 0, count: Int(base.size())))
+    if let number { journal.didSync(file: number, contents: contents) }
   }
 
   func map(length: Int, for access: FileAccess) throws(StoreError) -> any FileMapping {
