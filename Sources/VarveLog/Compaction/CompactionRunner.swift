@@ -17,6 +17,10 @@ struct CompactionRunner {
   var inputs: [CompactionPlanner.Candidate] = []
   var outputs: [CompactionOutput.Finished] = []
   var moves: [Move] = []
+  /// Files that a durable manifest lists as preparing for this compaction.
+  private var listedFiles: [SegmentFile] = []
+  /// Set when writing the outputs failed in a way after which no commit may be acknowledged.
+  private var poison: StoreError?
 
   /// A record that was copied.
   struct Move {
@@ -41,13 +45,17 @@ struct CompactionRunner {
     guard let judged = try chooseInputs(), !inputs.isEmpty else { return report }
     let deletes = try gatherDeletes(judged)
     guard !inputs.isEmpty else { return report }
+    let slots: [UInt16]
     do throws(StoreError) {
       try copy(judged, deletes)
+      slots = try addOutputs()
     } catch {
-      removeOutputs()
-      throw error
+      removeListedFiles()
+      guard let poison else { throw error }
+      let committer = self.committer
+      throw committer.queue.withTurn { writer in writer.note(.poisoning(poison)) }
     }
-    try install()
+    try install(slots)
     removeInputs()
     return report
   }
@@ -105,7 +113,11 @@ struct CompactionRunner {
   private mutating func copy(_ judged: Snapshot, _ deletes: [Delete]) throws(StoreError) {
     let slots = Set(inputs.map(\.slot))
     var writer = CompactionWriter(context, inputs: inputs.map(\.file.id))
-    defer { outputs = writer.finished }
+    defer {
+      outputs = writer.finished
+      listedFiles = writer.listedFiles
+      poison = writer.poison
+    }
     var remaining = deletes[...]
     try writer.prepare(byteCount: inputs.reduce(0) { $0 + $1.bytes.total })
     try judged.state.objects.forEach { id, location throws(StoreError) in
@@ -127,14 +139,14 @@ struct CompactionRunner {
     report.deleteCount = deletes.count
   }
 
-  private func removeOutputs() {
-    for output in outputs { context.remove(output.file) }
+  /// Gives the room back that a compaction took which came to nothing, also that of the file it was at.
+  private func removeListedFiles() {
+    for file in listedFiles { context.remove(file) }
   }
 
   // MARK: 3 to 5. Installing
 
-  private func install() throws(StoreError) {
-    let slots = try addOutputs()
+  private func install(_ slots: [UInt16]) throws(StoreError) {
     try moveAll(slots)
     try name()
     giveUpInputs()

@@ -16,6 +16,10 @@ struct CompactionWriter {
   /// Files that a durable manifest lists as preparing, and that are not made yet.
   private var prepared: [SegmentFile] = []
   private var current: Current?
+  /// All files that a durable manifest lists as preparing for this compaction, made or not.
+  private(set) var listedFiles: [SegmentFile] = []
+  /// The failure after which nothing is known any more of the manifest or of the folder's entries, if there was one.
+  private(set) var poison: StoreError?
 
   /// Bytes of records that are gathered into one frame, at least.
   private static let frameSize = 1 << 20
@@ -49,8 +53,12 @@ struct CompactionWriter {
     for _ in 0..<count { files.append(SegmentFile(kind: .compacted, id: context.manifests.newSegmentID())) }
     do throws(WriteFailure) {
       try context.manifests.replace { $0.preparing += files }
-    } catch { throw error.error }
+    } catch {
+      if error.poisons { poison = error.error }
+      throw error.error
+    }
     prepared += files
+    listedFiles += files
   }
 
   // MARK: Records
@@ -144,7 +152,12 @@ struct CompactionWriter {
   /// Completes the last output, makes all entries durable, and forgets files that were not needed.
   mutating func finish() throws(StoreError) {
     if current != nil { try finishCurrent() }
-    try context.segmentFolder.sync()
+    do throws(StoreError) {
+      try context.segmentFolder.sync()
+    } catch {
+      poison = error
+      throw error
+    }
     for file in prepared { context.manifests.didUnlink(file) }
   }
 }
