@@ -153,7 +153,7 @@ struct StoreOpener {
   /// Makes an empty store: its first manifest is durable before the first segment exists, and the folder itself before
   /// that, whether it was made just now or by a process that was killed behind it.
   private func createStore(_ folder: any Directory) throws(StoreError) -> (Manifest, Bool) {
-    try fileSystem.openDirectory(at: parentPath).sync()
+    try syncParent()
     do throws(StoreError) {
       try folder.createDirectory(StoreLayout.segmentFolder)
     } catch  where error.code == .alreadyExists {
