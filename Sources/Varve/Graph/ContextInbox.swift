@@ -24,6 +24,11 @@ package final class ContextInbox: Sendable {
     if isFirst, let wake { wake() }
   }
 
+  /// Passes the word on once more if commits wait: the first word may have found nobody who wanted it.
+  func remind() {
+    if let wake, state.withLock({ $0.commitCount > 0 }) { wake() }
+  }
+
   /// Takes out what came in, or `nil` when nothing did.
   func drain() -> PendingMerge? { state.withLock { $0.drain() } }
 
@@ -39,7 +44,7 @@ extension ContextInbox {
     private var events: [ChangeEvent] = []
     private var recordCount = 0
     private var isOverflowing = false
-    private var commitCount = 0
+    private(set) var commitCount = 0
 
     /// Adds a commit and says whether it is the first one of another context that waits.
     mutating func add(_ event: ChangeEvent?, _ snapshot: Snapshot, isOwn: Bool) -> Bool {

@@ -53,7 +53,9 @@ public final class ManagedObjectContext {
   /// at the start of a block that the container runs on it; the view context also by a task of its own on the main
   /// actor, so that it follows between two other pieces of work there. Otherwise it stays where it is until it saves or
   /// ``mergePending()`` is called. On for the view context, off for others.
-  public var automaticallyMergesChangesFromParent = false
+  public var automaticallyMergesChangesFromParent = false {
+    didSet { if automaticallyMergesChangesFromParent { inbox.remind() } }
+  }
 
   /// Makes a context over the newest state of the store.
   package init(coordinator: StoreCoordinator, wake: (@Sendable () -> Void)? = nil) {

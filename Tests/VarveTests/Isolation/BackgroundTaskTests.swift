@@ -70,6 +70,30 @@ import VarveTestSupport
     #expect(milk.name == "Quark")
   }
 
+  @Test @MainActor func `merging that is turned on again takes over what waits, and what comes then`() async throws {
+    let container = try GraphStore.open()
+    let view = container.viewContext
+    let milk = Food.make("Milk", in: view)
+    try view.save()
+    let id = milk.id
+    func rename(_ name: String) async throws {
+      try await container.performBackgroundTask { context in
+        try context.existingObject(with: id).name = name
+        try context.save()
+      }
+    }
+    view.automaticallyMergesChangesFromParent = false
+    try await rename("Cream")
+    for _ in 0..<100 { await Task.yield() }
+    #expect(milk.name == "Milk")
+    view.automaticallyMergesChangesFromParent = true
+    for _ in 0..<1_000 where milk.name != "Cream" { await Task.yield() }
+    #expect(milk.name == "Cream")
+    try await rename("Quark")
+    for _ in 0..<1_000 where milk.name != "Quark" { await Task.yield() }
+    #expect(milk.name == "Quark")
+  }
+
   @Test @MainActor func `nothing changes in the view context while main-actor code runs on`() async throws {
     let container = try GraphStore.open()
     let view = container.viewContext
