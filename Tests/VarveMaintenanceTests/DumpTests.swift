@@ -6,7 +6,7 @@ import VarveMaintenance
 import VarveTestSupport
 
 @Suite struct `A dump` {
-  @Test func `has one object a line, as the brief has it`() throws {
+  @Test func `has one object a line, each a JSON object`() throws {
     let store = SampleStore()
     try store.fill()
     try store.change { context in

@@ -55,7 +55,8 @@ extension PersistenceError {
     self.init(
       .conflict,
       "Nothing was saved, since others changed \(objects) meanwhile; all changes are still pending. Discard the "
-        + "objects named below and save again, or set their values anew after mergePending().",
+        + "objects named below and save again; to keep your values, call mergePending(), discard the objects, and set "
+        + "the values anew.",
       details: details, cause: ConflictList(conflicts: conflicts))
   }
 }

@@ -94,7 +94,11 @@ enum FetchAccess {
 
 extension FetchRequest {
   /// How many matches in order are enough.
-  fileprivate var windowEnd: Int? { limit.map { max(0, $0) + max(0, offset) } }
+  fileprivate var windowEnd: Int? {
+    guard let limit else { return nil }
+    let (end, isTooFar) = max(0, limit).addingReportingOverflow(max(0, offset))
+    return isTooFar ? nil : end
+  }
 
   /// What is left of all matches in order.
   fileprivate func window(of objects: ContiguousArray<Object>) -> [Object] {
