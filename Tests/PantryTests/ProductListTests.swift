@@ -133,6 +133,17 @@ import Testing
     }
   }
 
+  @Test func `is the same to the millisecond after it was written and read`() throws {
+    for start in [1_800_000_000, 0, -86_400] {
+      for millisecond in 0..<1000 {
+        let date = Date(timeIntervalSince1970: Double(start) + Double(millisecond) / 1000)
+        let read = try CalendarDay.date(CalendarDay.text(date))
+        #expect(abs(read.timeIntervalSince(date)) < 0.000_1, "\(start) s and \(millisecond) ms")
+        #expect(CalendarDay.text(read) == CalendarDay.text(date))
+      }
+    }
+  }
+
   @Test func `is written as short as it can be read`() throws {
     #expect(CalendarDay.text(Date(timeIntervalSince1970: 86_400)) == "1970-01-02")
     #expect(CalendarDay.text(Date(timeIntervalSince1970: 86_401)) == "1970-01-02T00:00:01Z")

@@ -1,6 +1,7 @@
 import CommandLineSupport
 import Foundation
 import Varve
+import VarveLog
 
 /// The demo: each chapter says what it does, does it, and says what came of it.
 @MainActor struct DemoStory {
@@ -115,11 +116,16 @@ import Varve
     let start = ContinuousClock.now
     let stack = try await PantryStack.open(at: path)
     let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
+    let recovery = stack.container.recoveryReport
     let found = Set(try stack.fetch(Food.self).map(\.barcode))
     try await stack.close()
 
     let lost = promised.filter { !found.contains($0.digits) }
     let more = found.subtracting(promised.map(\.digits)).count
+    let torn = recovery.cuts.reduce(0) { $0 + $1.byteCount }
+    let tail = torn == 0 ? "nothing" : "\(torn) bytes of an unfinished one, which were cut,"
+    console.print("   Nobody had closed it, so the log was read from start to end: \(recovery.commitCount) whole commits,")
+    console.print("   and \(tail) behind them.")
     console.print("   Opened in \(Int(milliseconds.rounded(.up))) ms; \(found.count) products are there.")
     guard lost.isEmpty else {
       console.print("   LOST: \(lost.count) of \(promised.count) that had been acknowledged, \(lost[0]) first.")

@@ -21,14 +21,15 @@ enum CalendarDay {
     throw Problem("\"\(text)\" is no date; write one as 2026-12-31 or 2026-12-31T18:30:00Z")
   }
 
-  /// The shortest text that ``date(_:)`` reads as the same date: the day alone at midnight.
+  /// The shortest text that ``date(_:)`` reads as the same date, to the millisecond: the day alone at midnight.
   static func text(_ date: Date) -> String {
-    let seconds = date.timeIntervalSince1970
-    if seconds.truncatingRemainder(dividingBy: 86_400) == 0 {
-      return date.formatted(Date.ISO8601FormatStyle().year().month().day())
-    }
-    let isWhole = seconds.rounded() == seconds
-    return date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: !isWhole))
+    // Foundation's style cuts fractions off, so that 0.328, which is a little less in binary, would become 327.
+    let milliseconds = Int((date.timeIntervalSince1970 * 1000).rounded())
+    let (seconds, rest) = (Int((Double(milliseconds) / 1000).rounded(.down)), (milliseconds % 1000 + 1000) % 1000)
+    let whole = Date(timeIntervalSince1970: Double(seconds))
+    if rest == 0 { return seconds % 86_400 == 0 ? day(whole) : whole.formatted(.iso8601) }
+    let fraction = String(rest + 1000).dropFirst()
+    return whole.formatted(.iso8601).dropLast() + ".\(fraction)Z"
   }
 
   /// The day alone.
