@@ -4,6 +4,7 @@ extension LogWriter {
   mutating func prepare() throws(WriteFailure) {
     if prepared?.isReady == true { return }
     if prepared == nil {
+      try cleanly { () throws(StoreError) in try context.manifests.checkRoom(for: 1, leaving: 4096) }
       let next = PreparedSegment(id: context.manifests.newSegmentID(), salt: context.newSalt())
       try list(next)
       prepared = next

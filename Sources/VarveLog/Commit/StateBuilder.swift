@@ -33,6 +33,11 @@ struct StateBuilder: RecoveryVisitor {
   }
 
   mutating func visit(_ record: RecordHeader, at offset: UInt64) throws(StoreError) {
+    guard offset < UInt64(RecordLocation.offsetLimit) else {
+      throw StoreError(
+        .corrupt, "A record starts further into its segment than any record can. Nothing was changed.",
+        at: .init(offset: offset, sequence: record.version, record: record.id))
+    }
     let isNewest = isNewest(record)
     // A compaction keeps the deletes that it finds, so that in its output they are no garbage.
     usage.add(record.recordLength, to: slot, isLive: isNewest && (record.kind != .delete || isCompacted))

@@ -49,6 +49,7 @@ struct CompactionWriter {
   /// Lists the files that will be needed for that many bytes, in one manifest.
   mutating func prepare(byteCount: Int) throws(StoreError) {
     let count = byteCount / context.options.segmentSizeLimit + 1
+    try context.manifests.checkRoom(for: count)
     var files: [SegmentFile] = []
     for _ in 0..<count { files.append(SegmentFile(kind: .compacted, id: context.manifests.newSegmentID())) }
     do throws(WriteFailure) {

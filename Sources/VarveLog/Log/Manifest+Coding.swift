@@ -135,14 +135,21 @@ extension Manifest {
     var place = Manifest.fixedSize
     for _ in 0..<segmentCount {
       let part = unsafe UnsafeRawBufferPointer(rebasing: body[place..<place + Manifest.segmentSize])
-      guard let segment = unsafe ManifestSegment(decoding: part) else { return nil }
+      guard let segment = unsafe ManifestSegment(decoding: part), Manifest.isPossible(segment.file.id),
+        segments.last.map({ $0.file.id < segment.file.id }) ?? true
+      else { return nil }
       segments.append(segment)
       place += Manifest.segmentSize
     }
     for _ in 0..<preparingCount + removableCount {
       guard let kind = unsafe SegmentKind(rawValue: body.integer(at: place + 8)) else { return nil }
       files.append(unsafe SegmentFile(kind: kind, id: SegmentID(rawValue: body.integer(at: place))))
+      guard let file = files.last, Manifest.isPossible(file.id) else { return nil }
       place += Manifest.fileSize
+    }
+    let sequences = [72, 96, 104].map { unsafe body.integer(at: $0, as: UInt64.self) }
+    guard unsafe body.integer(at: 48, as: UInt64.self) < 1 << 62, sequences.allSatisfy({ $0 < 1 << 62 }) else {
+      return nil
     }
     let isClosed = unsafe body.integer(at: 20, as: UInt32.self) & Manifest.closedFlag != 0
     unsafe self.init(
@@ -153,6 +160,10 @@ extension Manifest {
       deletesKnownSince: CommitSequence(rawValue: body.integer(at: 104)), segments: segments,
       preparing: Array(files.prefix(preparingCount)), removable: Array(files.dropFirst(preparingCount)))
   }
+
+  /// Whether a number is one that a file can have. No store comes near the limit; beyond it, numbers that are counted
+  /// on would not fit any more.
+  private static func isPossible(_ id: SegmentID) -> Bool { 1..<(1 << 62) ~= id.rawValue }
 
   private static func position(in bytes: UnsafeRawBufferPointer, at offset: Int) -> LogPosition {
     unsafe LogPosition(

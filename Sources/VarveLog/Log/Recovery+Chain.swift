@@ -57,7 +57,9 @@ extension Recovery {
   private mutating func follows(_ header: SegmentHeader) -> Bool {
     let isListed = result.manifest.segment(header.predecessor.segment) != nil
     guard isListed else {
-      guard header.predecessor.sequence >= lastSequence else { return false }
+      guard header.predecessor.sequence >= lastSequence, header.predecessor.sequence.rawValue < 1 << 62 else {
+        return false
+      }
       lastSequence = header.predecessor.sequence
       return true
     }

@@ -61,7 +61,8 @@ public final class LogStore: Sendable {
   ///     so; the folder that it stands in must exist.
   ///   - fileSystem: Where the folder is: the system's files, or a ``MemoryFileSystem``.
   /// - Throws: `.notFound`, `.permissionDenied`, `.diskFull`, `.locked`, `.notAStore`, `.newerFormat`, `.corrupt`,
-  ///   `.invalidArgument` for options out of bounds, `.ioFailure`. Nothing was changed then.
+  ///   `.invalidArgument` for options out of bounds, `.ioFailure`. No data was changed then; at most files that
+  ///   were listed for removal are gone.
   /// - Complexity: O(size of the store) for now: the whole log is read.
   public static func beginOpening(
     at path: String, options: StoreOptions = StoreOptions(), fileSystem: any FileSystem = PosixFileSystem()
@@ -108,8 +109,8 @@ public final class LogStore: Sendable {
   ///   time of a sync, so it must not be called on a thread of the cooperative pool by code that minds.
   /// - Returns: The commit's sequence; for an empty batch that of the last commit.
   /// - Throws: `.versionMismatch`, `.existenceMismatch`, `.rangeNotEmpty` and `.duplicateKey` when an expectation does
-  ///   not hold, `.limitExceeded`, `.diskFull`: the store is as it was and goes on. `.ioFailure`: it is poisoned, and
-  ///   whether the commit survives is decided by the next opening. `.poisoned`, `.closed`, `.readOnly`.
+  ///   not hold, `.limitExceeded`, `.diskFull`: the store is as it was and goes on. `.ioFailure` from a write or
+  ///   sync of the commit itself: it is poisoned, and whether the commit survives is decided by the next opening. `.poisoned`, `.closed`, `.readOnly`.
   @discardableResult
   public func commit(_ batch: Batch, durability: Durability? = nil) throws(StoreError) -> CommitSequence {
     try writable().commit(batch, isDisk: (durability ?? options.durability) == .disk)

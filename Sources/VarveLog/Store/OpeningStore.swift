@@ -4,7 +4,7 @@
 /// let opening = try LogStore.beginOpening(at: path)
 /// let store = try opening.finish { schemaRecords in try MyIndexing(schemaRecords) }
 /// ```
-/// Letting it go without finishing closes the store again; nothing was changed.
+/// Letting it go without finishing closes the store again; no data was changed.
 public struct OpeningStore: ~Copyable {
   /// The schema records, in the order of their IDs.
   public let schemaRecords: [SchemaRecord]

@@ -126,7 +126,8 @@ struct StoreOpener {
     try checkHoldsNoStrangers(names)
     if names.contains(StoreLayout.segmentFolder) {
       let segments = try folder.openDirectory(StoreLayout.segmentFolder).list()
-      if let segment = segments.first {
+      // Whoever makes the store just now may have come further since the folder was listed.
+      if let segment = segments.first, try !folder.list().contains(StoreLayout.manifest) {
         throw StoreError(
           .corrupt,
           "The store \(path) has segments, \(segment) for one, but no manifest. Nothing was changed. "
@@ -234,6 +235,7 @@ struct StoreOpener {
   /// seen is of two moments, and is read again. Only what stays the same is judged.
   private func readBesideWriter(_ folder: any Directory) throws(StoreError) -> Found {
     var attempt = 0
+    var lastFailure: StoreError?
     while true {
       guard let (manifest, usedSingleBody) = try readManifest(folder) else {
         throw StoreError(.notFound, "There is no store at \(path).", at: .init(file: path))
@@ -252,16 +254,19 @@ struct StoreOpener {
         guard error.code == .corrupt || error.code == .notFound else { throw error }
         failure = error
       }
-      let isUnchanged = try isUnchanged(manifest, in: folder)
-      let attemptsMax = isUnchanged ? 3 : 50
-      guard attempt < attemptsMax else {
-        if let failure { throw failure }
-        throw changesTooFast
+      // Damage stays where it is, and so does what it is judged by: the message names the proven end.
+      if let failure, failure.location == lastFailure?.location, failure.message == lastFailure?.message {
+        throw failure
       }
+      lastFailure = failure
+      guard attempt < StoreOpener.attemptsBesideWriterMax else { throw failure ?? changesTooFast }
       attempt += 1
       usleep(useconds_t(1000 * attempt))
     }
   }
+
+  /// How often a store that changes meanwhile is read anew: about a second in all.
+  private static let attemptsBesideWriterMax = 50
 
   private func isUnchanged(_ manifest: Manifest, in folder: any Directory) throws(StoreError) -> Bool {
     try readManifest(folder)?.0.generation == manifest.generation
