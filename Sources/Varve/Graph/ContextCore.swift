@@ -6,10 +6,10 @@ package import VarveLog
 /// The core holds no objects, so there is no cycle; the context holds the core, and the objects that it knows. When the
 /// context goes, its objects keep reading from the core's snapshot, and refuse to be changed.
 ///
-/// The reference to the context is weak, and not an unowned one that the context's deinit clears: the last reference
-/// to a context may go on another thread than the one that uses its objects (that of a container, or of an actor that
-/// ends), and a weak reference or an atomic flag is what may be read meanwhile. It is read where an object is changed for
-/// the first time and where a relationship is followed, never where an attribute is read.
+/// The reference to the context is weak, and not an unowned one that the context's deinit clears: the last reference to
+/// a context may go on another thread than the one that uses its objects (that of a container, or of an actor that
+/// ends), and a weak reference or an atomic flag is what may be read meanwhile. It is read where an object is changed
+/// for the first time and where a relationship is followed, never where an attribute is read.
 @usableFromInline package final class ContextCore {
   /// The store, its model and its commits.
   package let coordinator: StoreCoordinator

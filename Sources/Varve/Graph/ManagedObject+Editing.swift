@@ -27,8 +27,8 @@ extension ManagedObject {
   @inline(never)
   private func trapDetached(_ slot: Int) -> Never {
     preconditionFailure(
-      "\(self).\(entity.name(ofSlot: slot)) was set, but the object is detached: its context is gone or was reset, or it "
-        + "was deleted. Get the object from a context with existingObject(with:).")
+      "\(self).\(entity.name(ofSlot: slot)) was set, but the object is detached: its context is gone or was reset, or "
+        + "it was deleted. Get the object from a context with existingObject(with:).")
   }
 
   /// Takes all edits back.

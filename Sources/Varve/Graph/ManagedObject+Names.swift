@@ -56,8 +56,13 @@ extension ManagedObject {
       return set(try entity.description.attributes[slot].checked(value), at: slot)
     }
     guard let reference = try value.referenceOrNull(name) else { return set(.null, at: slot) }
-    try checkTarget(core.existingObject(for: reference), at: slot)
-    set(.reference(reference), at: slot)
+    guard let target = try core.existingObject(for: reference) else {
+      throw PersistenceError(
+        .objectNotFound, "\(self).\(name) was set to the record \(reference), which does not exist.",
+        at: .init(entity: entity.name, property: name, record: record))
+    }
+    try checkTarget(target, at: slot)
+    set(value, at: slot)
   }
 
   /// The object of a to-one relationship.

@@ -42,8 +42,9 @@ extension ManagedObject {
 
   /// Reads a to-many relationship. For accessors that `@Entity` writes.
   public final func _objects<Target: ManagedObject>(at number: Int) -> Set<Target> {
-    var targets = Set<Target>()
-    for object in members(ofToMany: number) {
+    let members = members(ofToMany: number)
+    var targets = Set<Target>(minimumCapacity: members.count)
+    for object in members {
       guard let target = object as? Target else {
         preconditionFailure("\(self).\(entity.toManys[number].name) has \(object), which is no \(Target.self)")
       }
@@ -54,6 +55,8 @@ extension ManagedObject {
 
   /// Sets a to-many relationship: objects that are not in the set lose their reference to this one, the others get it.
   /// For accessors that `@Entity` writes.
+  ///
+  /// With an object of another context among them, nothing is set, and the save throws as for a to-one relationship.
   public final func _setObjects<Target: ManagedObject>(_ targets: Set<Target>, at number: Int) {
     setMembers(targets.sorted { $0.record < $1.record }, ofToMany: number)
   }
@@ -114,6 +117,14 @@ extension ManagedObject {
 
   // MARK: To-many
 
+  private func strangerError(_ stranger: ManagedObject, _ number: Int) -> PersistenceError {
+    let name = entity.toManys[number].name
+    return PersistenceError(
+      .differentContexts,
+      "\(self).\(name) was set to objects of which \(stranger) belongs to another context. Get it from this context "
+        + "with existingObject(with: other.id).", at: .init(entity: entity.name, property: name, record: record))
+  }
+
   /// The objects of a to-many relationship in the order of their IDs, pending changes included.
   final func members(ofToMany number: Int) -> ContiguousArray<ManagedObject> {
     let relationship = entity.toManys[number]
@@ -128,6 +139,15 @@ extension ManagedObject {
 
   /// Makes `objects` those of a to-many relationship.
   final func setMembers(_ objects: [ManagedObject], ofToMany number: Int) {
+    guard !isDetached, let context = core.context else {
+      preconditionFailure("\(self).\(entity.toManys[number].name) was set, but the object is detached.")
+    }
+    // To-many relationships have no slot; their misuses are kept below zero.
+    let misuse = -1 - number
+    context.forgetMisuse(of: self, misuse)
+    if let stranger = objects.first(where: { $0.core !== core }) {
+      return context.noteMisuse(of: self, misuse, strangerError(stranger, number))
+    }
     let slot = entity.toManys[number].inverseSlot
     let wanted = Set(objects.map { $0.record })
     for object in members(ofToMany: number) where !wanted.contains(object.record) { object.set(.null, at: slot) }

@@ -145,7 +145,7 @@ extension ManagedObject {
   public final var isDeleted: Bool { !state.isDisjoint(with: [.deleted, .deletedUpstream]) && !isDetached }
 
   /// Whether the object is no longer part of a context.
-  public final var isDetached: Bool { state.contains(.detached) || core.context == nil }
+  public final var isDetached: Bool { state.contains(.detached) || !core.isAttached }
 
   /// Whether a save would write or delete the object. An object that was made and deleted since is none of these.
   public final var hasChanges: Bool { state.isPending && !isDetached }

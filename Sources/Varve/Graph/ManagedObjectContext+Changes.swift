@@ -32,6 +32,7 @@ extension ManagedObjectContext {
     if object.state.contains(.deleted) { return }
     object.state.insert(.deleted)
     if !object.state.contains(.listed) { list(object) }
+    forgetMisuses(of: object)
   }
 
   /// Takes all unsaved changes back: new objects are detached, deleted ones are there again, and every property has the
@@ -57,7 +58,7 @@ extension ManagedObjectContext {
     if object.isDetached { return }
     try checkMembership(object, "discarded")
     undo(object)
-    misuses = misuses.filter { $0.key.record != object.record }
+    forgetMisuses(of: object)
     pendingIndexes = nil
   }
 
@@ -68,7 +69,7 @@ extension ManagedObjectContext {
     for record in Set(([error] + error.details).compactMap(\.location.record)) {
       guard let object = table[record] else { continue }
       undo(object)
-      misuses = misuses.filter { $0.key.record != record }
+      forgetMisuses(of: object)
     }
     pendingIndexes = nil
   }

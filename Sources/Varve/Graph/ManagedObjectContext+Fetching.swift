@@ -12,13 +12,15 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError`` with the code `unknownEntity` or `damaged`, and what a predicate throws.
   public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
     let entity = try self.entity(of: request)
-    let isOrdered = request.sorts.isEmpty
-    let windowEnd = isOrdered ? request.windowEnd : nil
+    let windowEnd = request.sorts.isEmpty ? request.windowEnd : nil
     let found = try collect(
       entity, FetchAccess(request.condition, entity), stopAfter: windowEnd, request.condition.test)
     // The entity's objects are of its class, which was compared with `Object`; references of all classes are alike.
     let objects = unsafe unsafeBitCast(found, to: ContiguousArray<Object>.self)
-    return request.window(of: request.sorts.sorted(objects))
+    if request.sorts.isEmpty { return request.window(of: objects) }
+    let order = FetchOrder(request.sorts, entity, found, as: objects)
+    let positions = order.positions(count: objects.count, limit: request.windowEnd)
+    return positions.dropFirst(max(0, request.offset)).map { objects[$0] }
   }
 
   /// How many objects a fetch of the request would return.
@@ -120,22 +122,5 @@ extension Condition where Object: ManagedObject {
     if case .constant(true) = node { return nil }
     // The fetch has compared the entity's class with `Object`.
     return { object in try matches(unsafe unsafeDowncast(object, to: Object.self)) }
-  }
-}
-
-extension Array {
-  /// The objects in the order of the rules. They come in the order of their IDs, which decides where no rule does.
-  fileprivate func sorted<Object: ManagedObject>(_ objects: ContiguousArray<Object>) -> ContiguousArray<Object>
-  where Element == Sort<Object> {
-    if isEmpty { return objects }
-    let comparisons = map { $0.comparison(objects) }
-    let order = objects.indices.sorted { left, right in
-      for comparison in comparisons {
-        let result = comparison(left, right)
-        if result != 0 { return result < 0 }
-      }
-      return left < right
-    }
-    return ContiguousArray(order.map { objects[$0] })
   }
 }

@@ -83,4 +83,9 @@ extension ManagedObjectContext {
   func forgetMisuse(of object: ManagedObject, _ slot: Int) {
     if !misuses.isEmpty { misuses[Misuse(record: object.record, slot: slot)] = nil }
   }
+
+  /// Forgets that an object was misused.
+  func forgetMisuses(of object: ManagedObject) {
+    if !misuses.isEmpty { misuses = misuses.filter { $0.key.record != object.record } }
+  }
 }

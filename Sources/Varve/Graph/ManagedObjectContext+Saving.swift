@@ -10,15 +10,16 @@ extension ManagedObjectContext {
   ///
   /// When anything is thrown, nothing was written and every change is still pending: put right what the error names, or
   /// ``discard(objectsOf:)``, and save again. When the function returns, the context sees its own commit and all before
-  /// it. Without changes nothing is written; what others did is merged if
-  /// ``automaticallyMergesChangesFromParent`` is set.
+  /// it. Without changes nothing is written; what others did is merged if ``automaticallyMergesChangesFromParent`` is
+  /// set.
   ///
-  /// Blocks its thread until the commit is durable; for `.disk` that is a write to the device.
+  /// Blocks its thread until the promise holds; for `.disk` that is a write to the device.
   /// - Complexity: O(c) with c changed objects and objects that refer to a deleted one.
-  /// - Parameter durability: What the commit promises, see ``Durability``.
+  /// - Parameter durability: What the commit promises; by default what the container's options say, and they say
+  ///   `.disk` unless told otherwise.
   /// - Throws: ``PersistenceError`` with the code `validationFailed`, `conflict`, `duplicateKey`, `unsaveableObject`,
   ///   `contention`, `readOnly`, `closed`, `poisoned`, `diskFull`, `limitExceeded`, `damaged` or `storeFailure`.
-  public func save(durability: Durability = .disk) throws {
+  public func save(durability: Durability? = nil) throws {
     guard hasChanges else {
       finishSave(nil)
       if automaticallyMergesChangesFromParent { mergePending() }

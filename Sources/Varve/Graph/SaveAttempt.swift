@@ -39,7 +39,7 @@ struct SaveAttempt {
   /// Commits.
   ///
   /// - Throws: ``StoreError`` when somebody was faster (``isOutdated(_:)``), otherwise ``PersistenceError``.
-  mutating func commit(_ durability: Durability) throws {
+  mutating func commit(_ durability: Durability?) throws {
     do {
       try context.coordinator.store.commit(durability: durability) { batch in try fill(&batch) }
     } catch is NothingToCommit {
@@ -93,7 +93,7 @@ struct SaveAttempt {
   }
 
   private mutating func update(_ object: ManagedObject, _ batch: inout Batch) throws {
-    guard let version = try head.version(of: object.record), !object.state.contains(.deletedUpstream) else {
+    guard let version = try version(of: object), !object.state.contains(.deletedUpstream) else {
       conflicts.append(conflict(object, .deletedUpstream))
       return
     }
@@ -116,7 +116,7 @@ struct SaveAttempt {
 
   private mutating func delete(_ object: ManagedObject, _ batch: inout Batch) throws {
     // Deleted here and by others: that is what was wanted.
-    guard let version = try head.version(of: object.record), !object.state.contains(.deletedUpstream) else { return }
+    guard let version = try version(of: object), !object.state.contains(.deletedUpstream) else { return }
     let isChanged = !isOnBase && !head.hasSameVersion(of: object.record, as: context.core.snapshot)
     if isChanged || !(object.aside?.contended.isEmpty ?? true) {
       guard let base = unsafe object.awakenedRow() else { throw unreadableError(object) }
@@ -130,6 +130,16 @@ struct SaveAttempt {
     batch.expect(object.record, version: version)
     try batch.delete(object.record)
     deleted.append(object.record)
+  }
+
+  /// The version of an object in the state that the changes are put on; `nil` when others deleted it.
+  private func version(of object: ManagedObject) throws(PersistenceError) -> CommitSequence? {
+    do {
+      return try head.version(of: object.record)
+    } catch {
+      let location = PersistenceError.Location(entity: object.entity.name, record: object.record)
+      throw PersistenceError(error, doing: "Saving \(object)", path: context.coordinator.path).located(location)
+    }
   }
 
   /// The row of an object in the state that the changes are put on.

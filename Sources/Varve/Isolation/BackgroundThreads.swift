@@ -19,18 +19,31 @@ final class BackgroundThreads: Sendable {
 
   /// Does work on one of the threads.
   func run(_ work: @escaping Work) {
-    let executor: ThreadExecutor? = state.withLock { state in
-      if let idle = state.idle.popLast() { return idle }
+    let place: Place = state.withLock { state in
+      if let idle = state.idle.popLast() { return .thread(idle) }
       if state.threadCount < BackgroundThreads.threadCountMax,
         let started = try? ThreadExecutor(name: "varve-task-\(state.threadCount + 1)")
       {
         state.threadCount += 1
-        return started
+        return .thread(started)
       }
+      if state.threadCount == 0 { return .here }
       state.waiting.append(work)
-      return nil
+      return .queue
     }
-    if let executor { run(work, on: executor) }
+    switch place {
+    case .thread(let executor): run(work, on: executor)
+    // The system has no thread left: late and on the wrong thread is better than never.
+    case .here: work()
+    case .queue: break
+    }
+  }
+
+  /// Where work is done.
+  private enum Place {
+    case thread(ThreadExecutor)
+    case here
+    case queue
   }
 
   private func run(_ work: @escaping Work, on executor: ThreadExecutor) {

@@ -59,6 +59,20 @@ public final class PersistentContainer: Sendable {
     }
   }
 
+  // MARK: - Maintenance
+
+  /// Copies what is live into new segments and removes the old ones, on a thread of its own; everything else goes on
+  /// meanwhile. See ``LogStore/compact()``.
+  ///
+  /// - Throws: ``PersistenceError`` with the code `readOnly`, `closed`, `poisoned`, `diskFull`, `damaged` or
+  ///   `storeFailure`.
+  @discardableResult
+  public func compact() async throws -> CompactionReport {
+    do {
+      return try await coordinator.store.compact()
+    } catch { throw PersistenceError(error, doing: "Compacting", path: path) }
+  }
+
   // MARK: - Closing
 
   /// Makes everything durable and closes the store; blocks until that is done. A second call does nothing.

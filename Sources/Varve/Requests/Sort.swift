@@ -15,11 +15,19 @@ public struct Sort<Object: EntityClass>: Sendable {
   /// Reads what is needed of the objects, once, and compares them by that.
   package let comparison: @Sendable (ContiguousArray<Object>) -> Comparison
 
+  /// The property, when its order is that of the stored values; then these can be compared without the objects.
+  package let storedPath: (any AnyKeyPath & Sendable)?
+
+  /// Whether the greatest comes first.
+  package let isReversed: Bool
+
   /// Orders by a property.
   public init<Value: Comparable & SendableMetatype>(
     _ path: any KeyPath<Object, Value> & Sendable, _ order: SortOrder = .forward
   ) {
     let sign = order.sign
+    storedPath = StoredOrder.isThat(of: Value.self) ? path : nil
+    isReversed = order == .reverse
     comparison = { objects in
       let keys = objects.map { $0[keyPath: path] }
       return { left, right in
@@ -33,6 +41,8 @@ public struct Sort<Object: EntityClass>: Sendable {
     _ path: any KeyPath<Object, Value?> & Sendable, _ order: SortOrder = .forward
   ) {
     let sign = order.sign
+    storedPath = StoredOrder.isThat(of: Value.self) ? path : nil
+    isReversed = order == .reverse
     comparison = { objects in
       let keys = objects.map { $0[keyPath: path] }
       return { left, right in
@@ -48,6 +58,8 @@ public struct Sort<Object: EntityClass>: Sendable {
 
   /// Orders as Foundation's descriptor does.
   public init(_ descriptor: SortDescriptor<Object>) {
+    storedPath = nil
+    isReversed = descriptor.order == .reverse
     comparison = { objects in
       { left, right in descriptor.compare(objects[left], objects[right]).rawValue }
     }
@@ -56,4 +68,19 @@ public struct Sort<Object: EntityClass>: Sendable {
 
 extension SortOrder {
   fileprivate var sign: Int { self == .forward ? 1 : -1 }
+}
+
+/// Which types compare as what is stored of them does. An enumeration need not: its order is its own.
+private enum StoredOrder {
+  static func isThat<Value>(of type: Value.Type) -> Bool {
+    types.contains(ObjectIdentifier(type))
+  }
+
+  private static let types: Set<ObjectIdentifier> = [
+    ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self), ObjectIdentifier(Int32.self),
+    ObjectIdentifier(Int64.self), ObjectIdentifier(UInt.self), ObjectIdentifier(UInt8.self),
+    ObjectIdentifier(UInt16.self), ObjectIdentifier(UInt32.self), ObjectIdentifier(UInt64.self),
+    ObjectIdentifier(Float.self), ObjectIdentifier(Double.self), ObjectIdentifier(Date.self),
+    ObjectIdentifier(String.self),
+  ]
 }

@@ -93,6 +93,70 @@ import VarveTestSupport
     #expect(try context.fetch(FetchRequest<Food>(sortBy: [SortDescriptor(\.expiryDate)])).names == ["b", "c", "a"])
   }
 
+  /// Rules over stored values, over whatever a type compares, and by Foundation, in all sizes of window, against a sort
+  /// of all matches.
+  @Test(arguments: [41, 42] as [UInt64])
+  func `the first few in order are those of all in order`(seed: UInt64) throws {
+    var generator = SplitMix64(seed: seed)
+    for _ in 0..<150 {
+      let food = Food.make(
+        "n\(Int.random(in: 0..<40, using: &generator))", Int.random(in: -9..<9, using: &generator), in: context)
+      food.barcode =
+        Int.random(in: 0..<3, using: &generator) == 0 ? nil : "\(food.record.serial % 50)/\(food.record.serial)"
+      food.expiryDate =
+        Bool.random(using: &generator)
+        ? Date(timeIntervalSinceReferenceDate: Double(Int.random(in: -3..<3, using: &generator)) * 0.5) : nil
+      if food.record.serial == 90 { try context.save() }
+    }
+    let all = try context.fetch(Food.fetchRequest())
+    func compare<Value: Comparable>(_ left: Value?, _ right: Value?) -> Int {
+      guard let left else { return right == nil ? 0 : -1 }
+      guard let right else { return 1 }
+      return left < right ? -1 : left == right ? 0 : 1
+    }
+    let rules: [([Sort<Food>], (Food, Food) -> [Int])] = [
+      ([Sort(\.number)], { [compare($0.number, $1.number)] }),
+      ([Sort(\.number, .reverse), Sort(\.name)], { [compare($1.number, $0.number), compare($0.name, $1.name)] }),
+      (
+        [Sort(\.expiryDate), Sort(\.barcode, .reverse)],
+        { [compare($0.expiryDate, $1.expiryDate), compare($1.barcode, $0.barcode)] }
+      ),
+      (
+        [Sort(\.expiryDate, .reverse), Sort(SortDescriptor(\.name, order: .reverse))],
+        { [compare($1.expiryDate, $0.expiryDate), compare($1.name, $0.name)] }
+      ),
+      ([Sort(\.shelf?.name), Sort(\.name)], { [0, compare($0.name, $1.name)] }),
+    ]
+    for (number, (sorts, results)) in rules.enumerated() {
+      let sorted = all.enumerated().sorted { left, right in
+        let result = results(left.element, right.element).first { $0 != 0 }
+        return result.map { $0 < 0 } ?? (left.offset < right.offset)
+      }.map(\.element)
+      for limit in [nil, 0, 1, 2, 7, 36, 37, 38, 100, 149, 150, 200] as [Int?] {
+        for offset in [0, 1, 20, 149, 150] {
+          let window = sorted.dropFirst(offset).prefix(limit ?? .max)
+          let request = FetchRequest<Food>(sortBy: sorts, limit: limit, offset: offset)
+          #expect(
+            try context.fetch(request) == Array(window),
+            "seed \(seed), rule \(number), \(String(describing: limit)), \(offset)")
+        }
+      }
+    }
+  }
+
+  @Test func `the least of all numbers is more than none`() throws {
+    let few = try GraphStore.open()
+    let context = few.newBackgroundContext()
+    let request = FetchRequest<Reading>(sortBy: [Sort(\.level), Sort(\.height)])
+    let levels: [(UInt64?, Int64?)] = [(0, .min), (nil, .min), (.max, nil), (0, nil), (nil, nil), (nil, .max)]
+    for (level, height) in levels {
+      let reading = Reading(in: context)
+      reading.level = level
+      reading.height = height
+    }
+    #expect(try context.fetch(request).map(\.record.serial) == [5, 2, 6, 4, 1, 3])
+  }
+
   @Test func `a look-up by a unique or indexed attribute looks at no other object`() throws {
     for number in 0..<100 {
       Food.make("Food", number, barcode: "\(number)", category: number < 3 ? .meat : .dairy, in: context)

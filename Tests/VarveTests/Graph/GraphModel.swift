@@ -26,12 +26,17 @@ enum Category: String, Codable, CaseIterable, AttributeValue { case dairy, meat,
   @Relationship var shelves: Set<Shelf>
 }
 
+@Entity final class Reading: ManagedObject {
+  var level: UInt64?
+  var height: Int64?
+}
+
 /// A container over a store in memory, whose files can be opened again.
 struct GraphStore {
   let fileSystem = MemoryFileSystem()
   var options = StoreOptions()
 
-  static let model: [any EntityClass.Type] = [Food.self, Shelf.self, House.self]
+  static let model: [any EntityClass.Type] = [Food.self, Shelf.self, House.self, Reading.self]
 
   func open() throws -> PersistentContainer {
     try PersistentContainer.open(

@@ -118,6 +118,47 @@ import VarveTestSupport
     try other.save()
   }
 
+  @Test func `a set with an object of another context is not taken, and the save says so`() throws {
+    let top = shelf()
+    let milk = Food.make("Milk", in: context)
+    top.foods = [milk]
+    try context.save()
+    let other = container.newBackgroundContext()
+    let foreign = Food.make("Foreign", in: other)
+    top.foods = [foreign]
+    #expect(top.foods == [milk] && foreign.shelf == nil)
+    let error = #expect(throws: PersistenceError.self) { try context.save() }
+    #expect(error?.details.map(\.code) == [.differentContexts])
+    #expect(error?.details.first?.location.property == "foods")
+    #expect(error?.details.first?.location.record == top.record)
+    top.foods = []
+    try context.save()
+    #expect(milk.shelf == nil)
+    try other.save()
+  }
+
+  @Test func `deleting an object forgets what it was set to`() throws {
+    let top = shelf()
+    let other = container.newBackgroundContext()
+    let milk = Food.make("Milk", in: other)
+    milk.shelf = top
+    try other.delete(milk)
+    #expect(!other.hasChanges)
+    try other.save()
+  }
+
+  @Test func `a reference by name that leads nowhere is refused`() throws {
+    let milk = Food.make("Milk", in: context)
+    let absent = RecordID(entity: house.record.entity, serial: 999)
+    let error = #expect(throws: PersistenceError.self) { try milk.setValue(.reference(absent), forName: "shelf") }
+    #expect(error?.code == .objectNotFound)
+    let wrong = #expect(throws: PersistenceError.self) {
+      try milk.setValue(.reference(house.record), forName: "shelf")
+    }
+    #expect(wrong?.code == .typeMismatch)
+    #expect(milk.shelf == nil)
+  }
+
   @Test func `an object of another context is refused by name and by deletion`() throws {
     let top = shelf()
     let other = container.newBackgroundContext()
