@@ -36,8 +36,8 @@ extension NodeStore {
   /// - Complexity: O(1).
   package func registerSnapshot() -> NodeStamp {
     let stamp = currentStamp
-    unsafe state.pointee.registrations.append(Registration(stamp: stamp, firstEntry: RetirementEntry.none))
-    unsafe state.pointee.currentStamp = stamp.next
+    unsafe registry.pointee.registrations.append(Registration(stamp: stamp, firstEntry: RetirementEntry.none))
+    unsafe registry.pointee.currentStamp = stamp.next
     return stamp
   }
 
@@ -48,22 +48,22 @@ extension NodeStore {
   ///
   /// - Complexity: O(*s*), *s* being the number of registered snapshots; O(1) for the newest.
   package func unregisterSnapshot(_ stamp: NodeStamp) {
-    let position = unsafe NodeStore.newest(in: state.pointee.registrations, before: stamp.next)
-    guard position >= 0, unsafe state.pointee.registrations[position].stamp == stamp else {
+    let position = unsafe NodeStore.newest(in: registry.pointee.registrations, before: stamp.next)
+    guard position >= 0, unsafe registry.pointee.registrations[position].stamp == stamp else {
       preconditionFailure("the snapshot with stamp \(stamp.rawValue) is registered")
     }
-    let registration = unsafe state.pointee.registrations.remove(at: position)
+    let registration = unsafe registry.pointee.registrations.remove(at: position)
     if registration.firstEntry != RetirementEntry.none {
-      unsafe state.pointee.orphanedLists.append(registration.firstEntry)
+      unsafe registry.pointee.orphanedLists.append(registration.firstEntry)
     }
-    unsafe state.pointee.ownersNeedChecking = true
+    unsafe registry.pointee.ownersNeedChecking = true
   }
 
   /// The smallest stamp of a registered snapshot. Under the state lock.
-  package var oldestRegisteredStamp: NodeStamp? { unsafe state.pointee.registrations.first?.stamp }
+  package var oldestRegisteredStamp: NodeStamp? { unsafe registry.pointee.registrations.first?.stamp }
 
   /// The number of registered snapshots. Under the state lock.
-  package var registeredCount: Int { unsafe state.pointee.registrations.count }
+  package var registeredCount: Int { unsafe registry.pointee.registrations.count }
 
   /// The position of the newest registration with a stamp before `bound`, or -1.
   private static func newest(in registrations: [Registration], before bound: NodeStamp) -> Int {
@@ -107,8 +107,8 @@ extension NodeStore {
   ///
   /// - Complexity: O(1).
   package func retire(owner object: AnyObject, birth: NodeStamp = .zero) {
-    unsafe state.pointee.owners.append(RetiredOwner(object: object, birth: birth, death: currentStamp))
-    unsafe state.pointee.ownersNeedChecking = true
+    unsafe registry.pointee.owners.append(RetiredOwner(object: object, birth: birth, death: currentStamp))
+    unsafe registry.pointee.ownersNeedChecking = true
   }
 
   /// Makes the blocks of retired nodes that no registered snapshot can see ready for reuse: all that were retired
@@ -130,51 +130,51 @@ extension NodeStore {
       unsafe state.pointee.freshlyRetired.removeAll(keepingCapacity: true)
     }
     var remaining = limit
-    while remaining > 0, let first = unsafe state.pointee.orphanedLists.popLast() {
-      let entry = unsafe state.pointee.entries[Int(first)]
-      unsafe state.pointee.entries[Int(first)].next = state.pointee.firstUnusedEntry
-      unsafe state.pointee.firstUnusedEntry = first
-      if entry.next != RetirementEntry.none { unsafe state.pointee.orphanedLists.append(entry.next) }
+    while remaining > 0, let first = unsafe registry.pointee.orphanedLists.popLast() {
+      let entry = unsafe registry.pointee.entries[Int(first)]
+      unsafe registry.pointee.entries[Int(first)].next = registry.pointee.firstUnusedEntry
+      unsafe registry.pointee.firstUnusedEntry = first
+      if entry.next != RetirementEntry.none { unsafe registry.pointee.orphanedLists.append(entry.next) }
       keepOrFree(entry.retired)
       remaining -= 1
     }
-    if unsafe state.pointee.ownersNeedChecking { releaseOwners() }
-    return unsafe !state.pointee.orphanedLists.isEmpty
+    if unsafe registry.pointee.ownersNeedChecking { releaseOwners() }
+    return unsafe !registry.pointee.orphanedLists.isEmpty
   }
 
   /// Hangs a retired node on the newest snapshot that can see it, or frees it.
   private func keepOrFree(_ retired: RetiredNode) {
-    let position = unsafe NodeStore.newest(in: state.pointee.registrations, before: retired.death)
-    guard position >= 0, unsafe state.pointee.registrations[position].stamp >= retired.node.birth else {
+    let position = unsafe NodeStore.newest(in: registry.pointee.registrations, before: retired.death)
+    guard position >= 0, unsafe registry.pointee.registrations[position].stamp >= retired.node.birth else {
       unsafe state.pointee.retiredByteCount -= retired.node.byteCount
       makeUnused(retired.node)
       return
     }
-    let next = unsafe state.pointee.registrations[position].firstEntry
+    let next = unsafe registry.pointee.registrations[position].firstEntry
     let entry = RetirementEntry(retired: retired, next: next)
-    let number = unsafe state.pointee.firstUnusedEntry
+    let number = unsafe registry.pointee.firstUnusedEntry
     if number == RetirementEntry.none {
-      unsafe state.pointee.registrations[position].firstEntry = Int32(state.pointee.entries.count)
-      unsafe state.pointee.entries.append(entry)
+      unsafe registry.pointee.registrations[position].firstEntry = Int32(registry.pointee.entries.count)
+      unsafe registry.pointee.entries.append(entry)
     } else {
-      unsafe state.pointee.registrations[position].firstEntry = number
-      unsafe state.pointee.firstUnusedEntry = state.pointee.entries[Int(number)].next
-      unsafe state.pointee.entries[Int(number)] = entry
+      unsafe registry.pointee.registrations[position].firstEntry = number
+      unsafe registry.pointee.firstUnusedEntry = registry.pointee.entries[Int(number)].next
+      unsafe registry.pointee.entries[Int(number)] = entry
     }
   }
 
   /// Sets aside the owners that no registered snapshot can see. There are few, so all are looked at.
   private func releaseOwners() {
-    unsafe state.pointee.ownersNeedChecking = false
+    unsafe registry.pointee.ownersNeedChecking = false
     var kept: [RetiredOwner] = []
-    for owner in unsafe state.pointee.owners {
-      let position = unsafe NodeStore.newest(in: state.pointee.registrations, before: owner.death)
-      if position >= 0, unsafe state.pointee.registrations[position].stamp >= owner.birth {
+    for owner in unsafe registry.pointee.owners {
+      let position = unsafe NodeStore.newest(in: registry.pointee.registrations, before: owner.death)
+      if position >= 0, unsafe registry.pointee.registrations[position].stamp >= owner.birth {
         kept.append(owner)
       } else {
         unsafe state.pointee.releasedOwners.append(owner.object)
       }
     }
-    unsafe state.pointee.owners = kept
+    unsafe registry.pointee.owners = kept
   }
 }

@@ -34,10 +34,9 @@
 /// state lock.
 @safe
 package final class NodeStore: @unchecked Sendable {
-  /// Everything mutable, in memory of its own: fields of a class would cost an exclusivity check at each access.
+  /// What the committer changes, in memory of its own: fields of a class would cost an exclusivity check at each
+  /// access.
   struct State {
-    /// The stamp that new nodes get.
-    var currentStamp = NodeStamp(rawValue: 1)
     /// Every block that was taken from the system, in use or not; ``NodePointer/blockNumber`` is the index.
     var blocks: [NodePointer] = []
     /// The first unused block of each size.
@@ -50,7 +49,15 @@ package final class NodeStore: @unchecked Sendable {
     var unusedByteCount = 0
     /// Nodes retired by the committer and not yet looked at by ``NodeStore/reclaim(limit:)``.
     var freshlyRetired: [RetiredNode] = []
+    /// Owners that nobody can see any more, waiting to be let go outside the lock.
+    var releasedOwners: [AnyObject] = []
+  }
 
+  /// What changes under the state lock, from any thread. Apart from ``State``, so that the two roles touch nothing in
+  /// common.
+  struct Registry {
+    /// The stamp that new nodes get.
+    var currentStamp = NodeStamp(rawValue: 1)
     /// Registered snapshots, by stamp.
     var registrations: [Registration] = []
     /// First entries of the lists that unregistered snapshots left behind.
@@ -63,8 +70,6 @@ package final class NodeStore: @unchecked Sendable {
     var owners: [RetiredOwner] = []
     /// Whether one of ``owners`` may have become invisible.
     var ownersNeedChecking = false
-    /// Owners that nobody can see any more, waiting to be let go outside the lock.
-    var releasedOwners: [AnyObject] = []
   }
 
   /// Sizes go up to this many units of 16 bytes, exclusively.
@@ -72,8 +77,10 @@ package final class NodeStore: @unchecked Sendable {
   /// The largest block, in bytes.
   package static let blockByteCountMax = (sizeClassLimit - 1) << 4
 
-  /// The mutable part.
+  /// The committer's part.
   let state: UnsafeMutablePointer<State>
+  /// The part that the state lock guards.
+  let registry: UnsafeMutablePointer<Registry>
   /// Unused bytes beyond this number go back to the system.
   private let unusedByteCountMax: Int
 
@@ -83,17 +90,21 @@ package final class NodeStore: @unchecked Sendable {
     self.unusedByteCountMax = unusedByteCountMax
     unsafe state = .allocate(capacity: 1)
     unsafe state.initialize(to: State())
+    unsafe registry = .allocate(capacity: 1)
+    unsafe registry.initialize(to: Registry())
   }
 
   deinit {
     for block in unsafe state.pointee.blocks { unsafe block.base.deallocate() }
     unsafe state.deinitialize(count: 1)
     unsafe state.deallocate()
+    unsafe registry.deinitialize(count: 1)
+    unsafe registry.deallocate()
   }
 
   /// The stamp that new nodes get. Changes only in ``registerSnapshot()``.
   @inline(__always)
-  package var currentStamp: NodeStamp { unsafe state.pointee.currentStamp }
+  package var currentStamp: NodeStamp { unsafe registry.pointee.currentStamp }
 
   /// Whether no snapshot can see `node`, so that it may be edited in place.
   ///
