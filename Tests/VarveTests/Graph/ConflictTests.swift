@@ -3,7 +3,7 @@ import VarveLog
 
 @testable import Varve
 
-/// Two contexts that change one object: `mine` saves last.
+/// Two contexts that change one object: `mine` saves last. Invariants I14 and I17.
 @Suite struct `Conflicts` {
   let container: PersistentContainer
   let mine: ManagedObjectContext

@@ -3,6 +3,7 @@ import VarveLog
 
 @testable import Varve
 
+/// Invariant I14.
 @Suite struct `Deletion` {
   let container: PersistentContainer
   let context: ManagedObjectContext

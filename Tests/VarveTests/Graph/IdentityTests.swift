@@ -4,6 +4,7 @@ import VarveLog
 
 @testable import Varve
 
+/// Invariants I13 and I15.
 @Suite struct `Identity` {
   @Test func `an ID stays the same through insertion, save, other contexts and reopening`() throws {
     let store = GraphStore()

@@ -4,6 +4,7 @@ import VarveTestSupport
 
 @testable import Varve
 
+/// Invariants I13 and I17.
 @Suite struct `Merging` {
   let container: PersistentContainer
   let writer: ManagedObjectContext

@@ -4,6 +4,7 @@ import VarveTestSupport
 
 @testable import Varve
 
+/// Invariant I16.
 @Suite struct `Saving` {
   let container: PersistentContainer
   let context: ManagedObjectContext

@@ -4,6 +4,7 @@ import VarveTestSupport
 
 @testable import Varve
 
+/// Invariant I15.
 @Suite struct `Serial numbers` {
   /// What an allocator records, and whether it fails.
   private final class Records: Sendable {
