@@ -4,7 +4,6 @@ extension LogWriter {
   mutating func prepare() throws(WriteFailure) {
     if prepared?.isReady == true { return }
     if prepared == nil {
-      try cleanly { () throws(StoreError) in try context.manifests.checkRoom(for: 1, leaving: 4096) }
       let next = PreparedSegment(id: context.manifests.newSegmentID(), salt: context.newSalt())
       try list(next)
       prepared = next
@@ -57,6 +56,17 @@ extension LogWriter {
           firstSequence: .zero, lastSequence: .zero))
     }
     self.filled.removeAll()
+  }
+
+  /// Throws when a commit would need one segment too many. A compaction may begin another.
+  func checkSegmentCount() throws(WriteFailure) {
+    let limit = context.options.segmentCountMax
+    guard prepared?.isReady != true, context.manifests.current.segments.count >= limit else { return }
+    throw .clean(
+      StoreError(
+        .limitExceeded,
+        "The store has \(limit) segments, and commits cannot begin more. Nothing was committed; compact the store, and "
+          + "open it with a larger segmentSizeLimit."))
   }
 
   /// Writes the ends of filled segments into a manifest.

@@ -95,8 +95,14 @@ struct LogWriter {
 
   /// Opens, rolls and grows segments as needed for a frame of `length` bytes. A full disk is met here.
   private mutating func makeRoom(for length: Int) throws(WriteFailure) {
-    if active == nil { try startSegment(for: length) }
-    if let active, active.end + UInt64(length) > active.capacity { try roll(for: length) }
+    if active == nil {
+      try checkSegmentCount()
+      try startSegment(for: length)
+    }
+    if let active, active.end + UInt64(length) > active.capacity {
+      try checkSegmentCount()
+      try roll(for: length)
+    }
     let options = context.options
     try cleanly { () throws(StoreError) in try active?.grow(for: length, options: options) }
     try prepareEarly()
@@ -105,7 +111,10 @@ struct LogWriter {
   /// Prepares the next segment when this one is half full. That there is no room for it is not yet a failure.
   private mutating func prepareEarly() throws(WriteFailure) {
     guard let active, prepared?.isReady != true, active.end > active.capacity / 2 else { return }
-    do throws(WriteFailure) { try prepare() } catch { if error.poisons { throw error } }
+    do throws(WriteFailure) {
+      try checkSegmentCount()
+      try prepare()
+    } catch { if error.poisons { throw error } }
   }
 
   // MARK: Durability

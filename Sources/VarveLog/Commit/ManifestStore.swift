@@ -27,12 +27,10 @@ final class ManifestStore: Sendable {
   /// The manifest as it was last made durable.
   var current: Manifest { state.withLock { $0.manifest } }
 
-  /// Throws `.limitExceeded` when there are not slots enough for `count` more segments and `reserve` behind them.
-  ///
-  /// The log leaves a reserve for the outputs of a compaction, which is the way out.
-  func checkRoom(for count: Int, leaving reserve: Int = 0) throws(StoreError) {
+  /// Throws `.limitExceeded` when there are not slots enough for `count` more segments.
+  func checkRoom(for count: Int) throws(StoreError) {
     let used = state.withLock { $0.manifest.segments.count + $0.manifest.preparing.count }
-    guard used + count + reserve > Int(SlotTable.slotMax) else { return }
+    guard used + count > Int(SlotTable.slotMax) else { return }
     throw StoreError(
       .limitExceeded,
       "The store has \(used) segments, and \(SlotTable.slotMax) is the limit. Nothing was changed; compact the store, "

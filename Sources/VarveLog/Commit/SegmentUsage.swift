@@ -25,6 +25,11 @@ struct SegmentUsage: Equatable, Sendable {
     bytes[slot, default: Bytes()].live -= length
   }
 
+  /// A record is the newest of its ID again.
+  mutating func revive(_ length: Int, in slot: UInt16) {
+    bytes[slot, default: Bytes()].live += length
+  }
+
   /// The segment is gone.
   mutating func remove(_ slot: UInt16) { bytes[slot] = nil }
 }

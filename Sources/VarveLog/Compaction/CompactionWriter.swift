@@ -90,8 +90,9 @@ struct CompactionWriter {
   }
 
   private mutating func makeRoom(for length: Int) throws(StoreError) {
-    if let current, current.frame.count > FrameHeader.size {
-      let size = Int(current.end) + current.frame.count + length
+    if let current, current.recordCount > 0 {
+      // With room for the footer, so that every record starts within what a location can say.
+      let size = Int(current.end) + current.frame.count + length + FrameHeader.size
       if size > context.options.segmentSizeLimit {
         try finishCurrent()
       } else if current.frame.count >= CompactionWriter.frameSize {
@@ -105,7 +106,7 @@ struct CompactionWriter {
 
   private mutating func open() throws(StoreError) {
     if prepared.isEmpty { try prepare(byteCount: 0) }
-    let segment = prepared.removeFirst()
+    guard let segment = prepared.first else { preconditionFailure("preparing lists at least one file") }
     let file = try context.segmentFolder.createFile(StoreLayout.fileName(segment))
     let salt = context.newSalt()
     let header = SegmentHeader(
@@ -116,6 +117,7 @@ struct CompactionWriter {
     current = Current(
       file: file, segment: segment, salt: salt, end: UInt64(SegmentHeader.size),
       frame: [UInt8](repeating: 0, count: FrameHeader.size))
+    prepared.removeFirst()
   }
 
   private mutating func flushFrame() throws(StoreError) {
@@ -160,6 +162,11 @@ struct CompactionWriter {
       throw error
     }
     for file in prepared { context.manifests.didUnlink(file) }
+  }
+
+  /// Removes everything that was written, complete or not: it is not needed after all.
+  mutating func removeListedFiles() {
+    for file in listedFiles { context.remove(file) }
   }
 }
 

@@ -34,6 +34,9 @@ public struct StoreOptions: Sendable {
   package var growthStep = 64 << 10
   /// The most bytes that are written ahead in one commit.
   package var growthStepLimit = 1 << 20
+  /// Segments that the log may have. Locations number them with 16 bits; the difference is for compactions, whose
+  /// outputs and inputs stand side by side for a while.
+  package var segmentCountMax = 60_000
   /// Fixes the random numbers of the store, for tests. Default: random.
   package var randomSeed: UInt64?
   /// Fixes the wall clock, in microseconds since 1970, for tests. Default: the system's.
