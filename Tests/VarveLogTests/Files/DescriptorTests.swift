@@ -13,7 +13,7 @@ struct DescriptorTests {
     try folder.put([UInt8](repeating: 1, count: 8_192), in: "first")
     try folder.put([UInt8](repeating: 2, count: 8_192), in: "second")
     let readers = try (0..<3).map { number throws(StoreError) in try ThreadExecutor(name: "reader \(number)") }
-    for _ in 0..<300 {
+    for _ in 0..<60 {
       let first = try folder.openFile("first", for: .reading)
       let begun = Monitor(0)
       await withTaskGroup { group in

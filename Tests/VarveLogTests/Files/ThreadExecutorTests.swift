@@ -170,7 +170,7 @@ struct ThreadExecutorTests {
     await counter.pauseAndAdd(50)
     #expect(await counter.numbers == Array(0...50))
     executor.stop()
-    #expect(Self.hasNoThread("late", withinMilliseconds: 10_000))
+    #expect(await Self.hasNoThread("late", withinMilliseconds: 10_000))
   }
 
   @Test func `ends its thread with the object, also when its last job drops it`() async throws {
@@ -181,7 +181,7 @@ struct ThreadExecutorTests {
       await counter.add(1)
       Task { await counter.sleep(milliseconds: 10) }
     }
-    #expect(Self.hasNoThread("dropped", withinMilliseconds: 10_000))
+    #expect(await Self.hasNoThread("dropped", withinMilliseconds: 10_000))
     #expect(weakCounter == nil)
   }
 
@@ -223,10 +223,11 @@ struct ThreadExecutorTests {
   }
 
   /// Whether the thread ends within the time. One that nobody joins may take a moment for that.
-  static func hasNoThread(_ name: String, withinMilliseconds limit: Int) -> Bool {
+  static func hasNoThread(_ name: String, withinMilliseconds limit: Int) async -> Bool {
     for _ in 0..<limit / 2 {
       if !threadNames().contains(name) { return true }
-      usleep(2_000)
+      // Not on the thread: the task that the end waits for may need it.
+      try? await Task.sleep(for: .milliseconds(2))
     }
     return false
   }
