@@ -76,6 +76,8 @@ extension ManagedObjectContext {
       return core.snapshot.count(ofEntity: entity.number) + inserted - deleted
     case .lookup(let index, let slot, let value, let key, let isWhole):
       guard isWhole else { return nil }
+      // To what is deleted here, nothing refers any more.
+      if let target = value.reference, core.isDeletedHere(target) { return 0 }
       let replaced = changed.count { !$0.state.contains(.inserted) && $0.baseValue(at: slot) == value }
       return coordinator.count(in: core.snapshot, index, key) - replaced
         + pendingObjects(index, slot: slot, equalTo: value).count

@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     let entity = try self.entity(of: request)
     let windowEnd = request.sorts.isEmpty ? request.windowEnd : nil
     let found = try collect(
-      entity, FetchAccess(request.condition, entity), stopAfter: windowEnd, request.condition.test)
+      entity, FetchAccess(request.condition, entity, coordinator), stopAfter: windowEnd, request.condition.test)
     // The entity's objects are of its class, which was compared with `Object`; references of all classes are alike.
     let objects = unsafe unsafeBitCast(found, to: ContiguousArray<Object>.self)
     if request.sorts.isEmpty { return request.window(of: objects) }
@@ -30,7 +30,7 @@ extension ManagedObjectContext {
   /// - Throws: ``PersistenceError`` with the code `unknownEntity` or `damaged`, and what a predicate throws.
   public func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Int {
     let entity = try self.entity(of: request)
-    let access = FetchAccess(request.condition, entity)
+    let access = FetchAccess(request.condition, entity, coordinator)
     let total =
       if let counted = storedCount(entity, access, request.condition) {
         counted
@@ -65,17 +65,19 @@ enum FetchAccess {
   case lookup(index: IndexID, slot: Int, value: PropertyValue, key: [UInt8], isWhole: Bool)
 
   /// Finds an equality of the condition that an index answers; one with a unique attribute is best.
-  init<Object: EntityClass>(_ condition: Condition<Object>, _ entity: BoundEntity) {
+  init<Object: EntityClass>(_ condition: Condition<Object>, _ entity: BoundEntity, _ coordinator: StoreCoordinator) {
     var best: FetchAccess?
     for term in condition.equalities {
-      guard let (access, isUnique) = FetchAccess.lookup(term, entity) else { continue }
+      guard let (access, isUnique) = FetchAccess.lookup(term, entity, coordinator) else { continue }
       if isUnique || best == nil { best = access }
       if isUnique { break }
     }
     self = best ?? .scan
   }
 
-  private static func lookup(_ term: EqualityTerm, _ entity: BoundEntity) -> (FetchAccess, isUnique: Bool)? {
+  private static func lookup(
+    _ term: EqualityTerm, _ entity: BoundEntity, _ coordinator: StoreCoordinator
+  ) -> (FetchAccess, isUnique: Bool)? {
     switch entity.property(at: term.path) {
     case .attribute(let slot)?:
       let attribute = entity.description.attributes[slot]
@@ -86,9 +88,11 @@ enum FetchAccess {
       let isWhole = term.isWhole && !IndexKey.isCut(byteCount: key.count)
       return (.lookup(index: index, slot: slot, value: value, key: key, isWhole: isWhole), attribute.isUnique)
     case .toOne(let slot)?:
-      guard let index = entity.indexes[slot], case .reference(let record) = term.value else { return nil }
+      guard let index = entity.indexes[slot], case .reference(let record) = term.value,
+        term.storeTag == coordinator.storeTag
+      else { return nil }
       let key = IndexKey.bytes(forReferenceTo: record)
-      return (.lookup(index: index, slot: slot, value: term.value, key: key, isWhole: false), false)
+      return (.lookup(index: index, slot: slot, value: term.value, key: key, isWhole: term.isWhole), false)
     case .toMany?, nil: return nil
     }
   }

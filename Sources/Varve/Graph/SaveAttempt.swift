@@ -56,7 +56,8 @@ struct SaveAttempt {
   private mutating func fill(_ batch: inout Batch) throws {
     // The closure may be called again.
     self = SaveAttempt(context: context, head: head)
-    validationErrors = Array(context.misuses.values)
+    validationErrors = context.misuses.sorted { ($0.key.record, $0.key.slot) < ($1.key.record, $1.key.slot) }.map(
+      \.value)
     for object in context.listed where object.state.isPending {
       if object.state.contains(.deleted) {
         try delete(object, &batch)

@@ -6,6 +6,8 @@ package struct EqualityTerm {
   package let path: AnyKeyPath
   /// The value.
   package let value: PropertyValue
+  /// For a reference, of which store it is.
+  package let storeTag: UInt64?
   /// Whether this is all that the condition asks for.
   package let isWhole: Bool
 }
@@ -22,8 +24,8 @@ extension Condition {
 extension Condition.Node {
   fileprivate func collect(isWhole: Bool, into terms: inout [EqualityTerm]) {
     switch self {
-    case .equal(let path, .some(let value), _):
-      terms.append(EqualityTerm(path: path, value: value, isWhole: isWhole))
+    case .equal(let path, .some(let value), let storeTag, _):
+      terms.append(EqualityTerm(path: path, value: value, storeTag: storeTag, isWhole: isWhole))
     case .and(let left, let right):
       left.collect(isWhole: false, into: &terms)
       right.collect(isWhole: false, into: &terms)
@@ -70,7 +72,7 @@ extension PredicateExpressions.Equal: EqualityExpression {
       guard let path = (property as? any PropertyExpression)?.property(of: variable),
         let value = (constant as? any ConstantExpression)?.constant
       else { return nil }
-      return EqualityTerm(path: path, value: value, isWhole: isWhole)
+      return EqualityTerm(path: path, value: value, storeTag: nil, isWhole: isWhole)
     }
     if let term = term(lhs, rhs) ?? term(rhs, lhs) { terms.append(term) }
   }

@@ -6,7 +6,8 @@ public func == <Object: EntityClass, Value: Equatable & Sendable>(
   path: any KeyPath<Object, Value> & Sendable, value: Value
 ) -> Condition<Object> {
   let stored = (value as? any AttributeValue)?.propertyValue
-  return Condition(node: .equal(path, value: stored) { object in object[keyPath: path] == value })
+  return Condition(
+    node: .equal(path, value: stored, storeTag: nil) { object in object[keyPath: path] == value })
 }
 
 /// The property has another value.

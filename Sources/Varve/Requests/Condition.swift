@@ -17,8 +17,10 @@ public struct Condition<Object: EntityClass>: Sendable {
   package indirect enum Node: Sendable {
     /// All objects or none.
     case constant(Bool)
-    /// A property with a value of its own; `value` is `nil` when no attribute can hold it.
-    case equal(any AnyKeyPath & Sendable, value: PropertyValue?, test: @Sendable (Object) throws -> Bool)
+    /// A property that has a certain value; `value` is `nil` when no attribute can hold it. For a reference, `storeTag`
+    /// says of which store it is.
+    case equal(
+      any AnyKeyPath & Sendable, value: PropertyValue?, storeTag: UInt64?, test: @Sendable (Object) throws -> Bool)
     /// Anything that only an object can answer.
     case test(@Sendable (Object) throws -> Bool)
     /// Foundation's form.
@@ -61,7 +63,7 @@ extension Condition.Node {
   package func matches(_ object: Object) throws -> Bool {
     switch self {
     case .constant(let value): value
-    case .equal(_, _, let test), .test(let test): try test(object)
+    case .equal(_, _, _, let test), .test(let test): try test(object)
     case .predicate(let predicate): try predicate.evaluate(object)
     case .not(let node): try !node.matches(object)
     case .and(let left, let right): try left.matches(object) && right.matches(object)

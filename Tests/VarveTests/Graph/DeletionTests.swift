@@ -100,6 +100,35 @@ import VarveLog
     #expect(try other.fetch(Food.fetchRequest()).allSatisfy { $0.shelf == nil })
   }
 
+  @Test func `what refers to a deleted object is not found by it, and counted as none`() throws {
+    let (shelf, foods) = try family(3)
+    let house = shelf.house
+    #expect(try context.count(FetchRequest<Food>(where: \.shelf == shelf.id)) == 3)
+    #expect(try context.count(FetchRequest<Shelf>(where: \.house == house.id)) == 1)
+    try context.delete(foods[0])
+    foods[1].shelf = nil
+    Food.make("New", in: context).shelf = shelf
+    #expect(try context.count(FetchRequest<Food>(where: \.shelf == shelf.id)) == 2)
+    try context.delete(house)
+    // A required relationship to what is deleted is nothing that a fetch may trip over.
+    #expect(try context.fetch(FetchRequest<Shelf>(where: \.house == house.id)).isEmpty)
+    #expect(try context.count(FetchRequest<Shelf>(where: \.house == house.id)) == 0)
+    #expect(try context.fetch(FetchRequest<Shelf>(where: \.house == house.id || \.name == "Top")) == [shelf])
+    try context.delete(shelf)
+    #expect(try context.count(FetchRequest<Food>(where: \.shelf == shelf.id)) == 0)
+    #expect(try context.fetch(FetchRequest<Food>(where: \.shelf == shelf.id)).isEmpty)
+  }
+
+  @Test func `the ID of another store leads nowhere`() throws {
+    let (shelf, _) = try family(2)
+    let other = try GraphStore.open().newBackgroundContext()
+    let stranger = Shelf(in: other, name: "Top", house: House(in: other, name: "Home"))
+    #expect(stranger.record == shelf.record)
+    #expect(try context.fetch(FetchRequest<Food>(where: \.shelf == stranger.id)).isEmpty)
+    #expect(try context.count(FetchRequest<Food>(where: \.shelf == stranger.id)) == 0)
+    #expect(try context.count(FetchRequest<Food>(where: \.shelf == shelf.id)) == 2)
+  }
+
   @Test func `an object that was made and deleted since the last save vanishes`() throws {
     let (_, foods) = try family(1)
     let before = container.newBackgroundContext().sequence
@@ -128,18 +157,19 @@ import VarveLog
     #expect(try container.newBackgroundContext().count(Food.fetchRequest()) == 0)
   }
 
-  @Test func `a child that others added while the parent was deleted loses its reference too`() throws {
+  @Test(arguments: [false, true])
+  func `a child that others added while the parent was deleted loses its reference too`(renames: Bool) throws {
     let (shelf, foods) = try family(2)
     try context.delete(shelf)
     let other = container.newBackgroundContext()
     let late = Food.make("Late", in: other)
     late.shelf = try other.existingObject(with: shelf.id)
-    try other.existingObject(with: foods[0].id).name = "Renamed"
+    if renames { try other.existingObject(with: foods[0].id).name = "Renamed" }
     try other.save()
     try context.save()
     let read = try container.newBackgroundContext().fetch(Food.fetchRequest())
     #expect(read.map { $0["shelf"] } == [.null, .null, .null])
-    #expect(read.names == ["Renamed", "Food", "Late"])
+    #expect(read.names == [renames ? "Renamed" : "Food", "Food", "Late"])
     #expect(try context.existingObject(with: late.id).shelf == nil)
   }
 }
