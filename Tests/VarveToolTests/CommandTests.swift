@@ -135,6 +135,28 @@ import VarveTestSupport
     }
   }
 
+  /// A stream whose reader went away after so many lines.
+  @MainActor private final class ShortStream: TextStream {
+    let isTerminal = false
+    let limit: Int
+    var lineCount = 0
+    var hasFailed: Bool { lineCount >= limit }
+
+    init(limit: Int) { self.limit = limit }
+
+    func write(_ text: String) { lineCount += 1 }
+    func flush() {}
+  }
+
+  @MainActor @Test func `reads no further than its output is wanted`() async throws {
+    let folder = try ToolFolder()
+    try folder.fill(foods: 100)
+    let (output, errors) = (ShortStream(limit: 7), ShortStream(limit: 1))
+    let code = await VarveTool.program.run(
+      ["dump", folder.store], on: Console(output: output, errorOutput: errors))
+    #expect(code == .success && output.lineCount == 7 && errors.lineCount == 0)
+  }
+
   // MARK: Beside a program
 
   @Test func `looks at a store that a program has open, and names the program when it compacts`() throws {
