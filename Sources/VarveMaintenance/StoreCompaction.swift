@@ -3,9 +3,9 @@ package import VarveLog
 
 /// What a compaction of a whole store won.
 package struct StoreCompaction: Equatable, Sendable {
-  /// Bytes of all files of the store before.
+  /// Bytes of all files of the store but the lock file, before.
   package var byteCountBefore: UInt64
-  /// Bytes of all files of the store after.
+  /// The same after.
   package var byteCountAfter: UInt64
   /// What was met on the way: files that are damaged and were left alone, and the remains of commits that never
   /// succeeded, which opening for writing cut off.

@@ -2,17 +2,7 @@ import Foundation
 import Varve
 import VarveLog
 
-// A dump has one line for each object, in the order of the numbers of entities and then of serials:
-//
-//   {"id":"Food/17","entity":"Food","version":42,"values":{"name":"Milk","shelf":{"$ref":"Shelf/3"},"barcode":null}}
-//
-// `version` is the sequence of the commit that wrote the object. `values` has the attributes and then the to-one
-// relationships, in the order of the schema; to-many relationships are not stored. The form of each value stands in
-// `PropertyValue+JSON.swift` and in DESIGN.md; with the schema at hand each is read back exactly.
-//
-// Where there is no schema there is one line for each record, and the body is shown as it is:
-//
-//   {"id":"3/17","version":42,"body":{"$data":"aGk="}}
+// The lines of a dump, and the form of each value, stand in DESIGN.md, "Dump".
 
 extension InspectedStore {
   /// Hands each line of a dump, without a line break, to `take`, until that returns `false`; and what is damaged to

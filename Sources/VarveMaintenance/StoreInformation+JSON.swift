@@ -6,7 +6,7 @@ import VarveLog
 //
 // | field | value |
 // | --- | --- |
-// | bytes | of all files of the store |
+// | bytes | of all files of the store but the lock file |
 // | clean | whether the last writer closed the store, and nothing was written since |
 // | cuts | what opening left out: `file`, `offset`, `bytes`, `reason` each |
 // | entities | the entities of the schema: `name`, `number`, `count` each |

@@ -55,7 +55,7 @@ package struct StoreInformation: Equatable, Sendable {
   package var entities: [Entity]
   /// Records of no entity of the schema; 0 where there is no schema.
   package var foreignRecordCount: Int
-  /// Bytes of all files of the store.
+  /// Bytes of all files of the store but the lock file.
   package var byteCount: UInt64
   /// The segments, by number.
   package var segments: [Segment]

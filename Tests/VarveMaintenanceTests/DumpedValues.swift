@@ -16,6 +16,8 @@ struct DumpedLine: Decodable {
   /// The values by name.
   struct Values: Decodable {
     private(set) var byName: [String: PropertyValue] = [:]
+    /// The entities that references may name; they are of entity 1.
+    private static let entities = ["Sample", "Shelf"]
 
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: Name.self)
@@ -43,7 +45,7 @@ struct DumpedLine: Decodable {
       case .date: return .date(try date(decoder))
       case .reference:
         let parts = try container.decode([String: String].self)["$ref"]?.split(separator: "/") ?? []
-        #expect(parts.count == 2 && parts.first == "Sample")
+        #expect(parts.count == 2 && entities.contains { $0 == parts.first ?? "" })
         return .reference(RecordID(entity: 1, serial: try #require(parts.last.flatMap { UInt64($0) })))
       }
     }

@@ -14,7 +14,7 @@ import VarveTestSupport
     try folder.fill()
     let uuid = try LogStore.open(at: folder.store, options: readOnly).uuid
     let segment = folder.store + "/segments/0000000000000001.log"
-    let bytes = try [segment, folder.store + "/manifest", folder.store + "/lock"].map {
+    let bytes = try [segment, folder.store + "/manifest"].map {
       try #require(FileManager.default.contents(atPath: $0)).count
     }
     let info = try folder.varve("info", folder.store)
@@ -128,7 +128,7 @@ import VarveTestSupport
   }
 
   private func totalSize(_ folder: ToolFolder) throws -> UInt64 {
-    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.store).filter { $0 != "segments" }
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.store).filter { !["segments", "lock"].contains($0) }
     return try files.reduce(0) { sum, file in
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.store + "/" + file)
       return sum + (attributes[.size] as? UInt64 ?? 0)
@@ -201,6 +201,10 @@ import VarveTestSupport
       #expect(try folder.varve("help", command).all == text.all)
     }
     #expect(try folder.varve("info", "--help").output.contains("[--json]"))
+    try folder.fill()
+    let json = try folder.varve("info", "--json", folder.store).output
+    let words = try folder.varve("info", "--help").output.split { !$0.isLetter }
+    for field in json.matches(of: /"([A-Za-z]+)":/) { #expect(words.contains(field.1), "\(field.1)") }
     #expect(try folder.varve("dump", "--help").output.contains("[--schema]"))
   }
 

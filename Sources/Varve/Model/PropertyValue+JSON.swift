@@ -1,18 +1,8 @@
 import Foundation
 public import VarveLog
 
-// The JSON form of values, as `varve dump` prints it and a later `load` reads it with the schema at hand:
-//
-// | value | JSON |
-// | --- | --- |
-// | null, bool, integers, texts | as they are |
-// | floating point | the shortest number that reads back the same; "nan", "inf", "-inf" |
-// | decimal | a text, such as "12.5" |
-// | date | "2026-12-10T00:00:00.000Z", with as many digits of the fraction as it takes to read back the same, and three |
-// |      | at least; {"$date":seconds since 2001} outside of the years 0 to 9999 |
-// | UUID, URL | a text |
-// | data | {"$data":"base64"} |
-// | reference | {"$ref":"Shelf/3"} |
+// The JSON form of values, as `varve dump` prints it and a later `load` reads it with the schema at hand. DESIGN.md has
+// the table, "Dump".
 
 extension PropertyValue {
   /// The value as JSON, for messages: references show the number of their entity instead of its name.
