@@ -128,7 +128,9 @@ import VarveTestSupport
   }
 
   private func totalSize(_ folder: ToolFolder) throws -> UInt64 {
-    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.store).filter { !["segments", "lock"].contains($0) }
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.store).filter {
+      !["segments", "lock"].contains($0)
+    }
     return try files.reduce(0) { sum, file in
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.store + "/" + file)
       return sum + (attributes[.size] as? UInt64 ?? 0)
