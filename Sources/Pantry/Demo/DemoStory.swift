@@ -124,8 +124,8 @@ import VarveLog
     let more = found.subtracting(promised.map(\.digits)).count
     let torn = recovery.cuts.reduce(0) { $0 + $1.byteCount }
     let tail = torn == 0 ? "nothing" : "\(torn) bytes of an unfinished one, which were cut,"
-    console.print("   Nobody had closed it, so the log was read from start to end: \(recovery.commitCount) whole commits,")
-    console.print("   and \(tail) behind them.")
+    console.print("   Nobody had closed it, so the log was read from start to end: \(recovery.commitCount) whole")
+    console.print("   commits, and \(tail) behind them.")
     console.print("   Opened in \(Int(milliseconds.rounded(.up))) ms; \(found.count) products are there.")
     guard lost.isEmpty else {
       console.print("   LOST: \(lost.count) of \(promised.count) that had been acknowledged, \(lost[0]) first.")
