@@ -1,3 +1,4 @@
+import CommandLineSupport
 public import Foundation
 
 /// A program that ran to its end, and what it said.
@@ -30,28 +31,27 @@ public struct ChildProcess: Sendable {
     let folder = FileManager.default.temporaryDirectory.appending(path: "varve-child-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(at: folder) }
-    let (inputFile, outputFile, errorFile) = (
-      folder.appending(path: "input"), folder.appending(path: "output"), folder.appending(path: "error")
-    )
-    try input.write(to: inputFile)
-    try Data().write(to: outputFile)
-    try Data().write(to: errorFile)
-
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
-    process.standardInput = try FileHandle(forReadingFrom: inputFile)
-    process.standardOutput = try FileHandle(forWritingTo: outputFile)
-    process.standardError = try FileHandle(forWritingTo: errorFile)
-    try process.run()
-    process.waitUntilExit()
-
-    let status = process.terminationStatus
-    return ChildProcess(
-      ending: process.terminationReason == .exit ? .exit(status) : .signal(status),
-      output: String(decoding: try Data(contentsOf: outputFile), as: UTF8.self),
-      errorOutput: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
+    func open(_ name: String) throws -> FileHandle {
+      let file = folder.appending(path: name)
+      try (name == "input" ? input : Data()).write(to: file)
+      return try FileHandle(forUpdating: file)
+    }
+    let (inputFile, outputFile, errorFile) = (try open("input"), try open("output"), try open("error"))
+    let changed = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+    let process = try SpawnedProcess(
+      program, arguments, environment: changed.map { "\($0)=\($1)" },
+      streams: SpawnedProcess.Streams(
+        input: inputFile.fileDescriptor, output: outputFile.fileDescriptor, errorOutput: errorFile.fileDescriptor))
+    let ending: Ending =
+      switch process.wait() {
+      case .exit(let code): .exit(code)
+      case .signal(let signal): .signal(signal)
+      }
+    func text(_ file: FileHandle) throws -> String {
+      try file.seek(toOffset: 0)
+      return String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+    }
+    return ChildProcess(ending: ending, output: try text(outputFile), errorOutput: try text(errorFile))
   }
 
   /// The path of a program of this package, which stands beside the tests that depend on it.

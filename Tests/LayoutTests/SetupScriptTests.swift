@@ -11,9 +11,12 @@ import VarveTestSupport
     init(_ scripts: [String: String]) throws {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
       for (name, script) in scripts {
-        let file = folder.appending(path: name)
-        try Data("#!/bin/bash\n\(script)\n".utf8).write(to: file)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+        // By a process of its own: a program that another thread starts just then would inherit the file that this one
+        // had open for writing, and what is open for writing cannot be run.
+        let written = try ChildProcess.run(
+          "/bin/sh", ["-c", "cat > \"$0\" && chmod +x \"$0\"", folder.appending(path: name).path],
+          input: Data("#!/bin/bash\n\(script)\n".utf8))
+        try #require(written.ending == .exit(0), "\(written.errorOutput)")
       }
     }
 

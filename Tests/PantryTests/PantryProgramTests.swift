@@ -1,3 +1,4 @@
+import CommandLineSupport
 import Foundation
 import Testing
 import VarveTestSupport
@@ -133,13 +134,15 @@ import VarveTestSupport
   @Test func `shows what another process changes`() throws {
     let folder = try Folder()
     _ = try folder.pantry("add", "Tea")
-    let watcher = Process()
-    watcher.executableURL = URL(filePath: ChildProcess.path(ofProduct: "pantry"))
-    watcher.arguments = ["watch", "--interval", "20", "--store", folder.path("p.varve")]
     try Data().write(to: URL(filePath: folder.path("seen")))
-    watcher.standardOutput = FileHandle(forWritingAtPath: folder.path("seen"))
-    try watcher.run()
-    defer { watcher.terminate() }
+    let output = try FileHandle(forWritingTo: URL(filePath: folder.path("seen")))
+    let watcher = try SpawnedProcess(
+      ChildProcess.path(ofProduct: "pantry"), ["watch", "--interval", "20", "--store", folder.path("p.varve")],
+      streams: .init(output: output.fileDescriptor))
+    defer {
+      watcher.send(SIGTERM)
+      #expect(watcher.wait() == .signal(SIGTERM))
+    }
     func seen(_ line: String) throws -> Bool {
       // A machine under load may take its time; without the change this would wait for ever.
       for _ in 0..<600 {

@@ -86,27 +86,21 @@ import VarveLog
 
   /// Starts the child, listens to it for a while, kills it, and returns what it had reported: whole lines only.
   private func writeAndKill() throws -> [Barcode] {
-    let child = Process()
-    child.executableURL = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
-    child.arguments = ["demo-writer", path]
-    let pipe = Pipe()
-    child.standardOutput = pipe
-    try child.run()
+    let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+    let pipe = OutputPipe()
+    let child = try SpawnedProcess(program, ["demo-writer", path], streams: .init(output: pipe.writingEnd))
+    pipe.closeWritingEnd()
 
-    var reported = Data()
+    var reported: [UInt8] = []
     var killTime: ContinuousClock.Instant?
-    while true {
-      let data = pipe.fileHandleForReading.availableData
-      if data.isEmpty { break }
-      reported += data
+    while case let bytes = pipe.read(), !bytes.isEmpty {
+      reported += bytes
       let now = ContinuousClock.now
-      if let killTime, now >= killTime { kill(child.processIdentifier, SIGKILL) }
+      if let killTime, now >= killTime { child.send(SIGKILL) }
       killTime = killTime ?? now + .seconds(Self.secondsBeforeKill)
     }
-    child.waitUntilExit()
-    guard child.terminationReason == .uncaughtSignal, child.terminationStatus == SIGKILL else {
-      throw Problem("the writing process ended by itself, with code \(child.terminationStatus)")
-    }
+    let ending = child.wait()
+    guard ending == .signal(SIGKILL) else { throw Problem("the writing process ended by itself: \(ending)") }
     let end = reported.lastIndex(of: UInt8(ascii: "\n")) ?? reported.startIndex
     let lines = String(decoding: reported[..<end], as: UTF8.self).split(separator: "\n")
     return try lines.map { line throws(Problem) in try Barcode(String(line)) }
