@@ -67,6 +67,7 @@ let package = Package(
     .executable(name: "varve", targets: ["VarveTool"]),
     .executable(name: "pantry", targets: ["Pantry"]),
     .executable(name: "debgraph", targets: ["Debgraph"]),
+    .executable(name: "varve-soak", targets: ["VarveSoak"]),
   ],
   targets: [
     // The layers, lowest first; each imports only what stands above it. A test compares this list with DESIGN.md.
@@ -88,6 +89,7 @@ let package = Package(
     .testTarget(name: "PantryTests", dependencies: ["Pantry", "Varve", "CommandLineSupport", "VarveTestSupport"]),
     .testTarget(name: "DebgraphTests", dependencies: ["Debgraph", "Varve", "VarveTestSupport"]),
     .testTarget(name: "VarveLogTests", dependencies: ["VarveLog", "VarveTestSupport"]),
+    .testTarget(name: "VarveSoakTests", dependencies: ["VarveSoak", "VarveTestSupport"]),
     .testTarget(name: "VarveExpansionTests", dependencies: ["Varve", "VarveExpansion"]),
     .testTarget(name: "CompileTests", dependencies: ["Varve", "VarveTestSupport"]),
     .testTarget(name: "VarveTests", dependencies: ["Varve", "VarveLog", "VarveTestSupport"]),

@@ -17,8 +17,9 @@ extension Directory {
   package func put(_ bytes: [UInt8], in name: String) throws {
     let file = try list().contains(name) ? openFile(name, for: .writing) : createFile(name)
     defer { file.close() }
-    try file.setSize(0)
+    // In this order: to cut a file to nothing and write it anew makes some file systems wait for the device.
     try file.write(bytes, at: 0)
+    try file.setSize(UInt64(bytes.count))
   }
 }
 

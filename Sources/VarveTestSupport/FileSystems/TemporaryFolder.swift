@@ -6,8 +6,18 @@ package final class TemporaryFolder: Sendable {
   package let path: String
 
   /// Makes an empty folder with a name that nobody has.
-  package init(_ purpose: String = "varve") throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("\(purpose)-\(UUID().uuidString)")
+  ///
+  /// - Parameter isInMemory: Asks for a place in memory, where there is one and nobody chose another: for what is
+  ///   written again and again.
+  package init(_ purpose: String = "varve", isInMemory: Bool = false) throws {
+    var parent = FileManager.default.temporaryDirectory
+    let memory = "/dev/shm"
+    if isInMemory, ProcessInfo.processInfo.environment["TMPDIR"] == nil,
+      FileManager.default.isWritableFile(atPath: memory)
+    {
+      parent = URL(filePath: memory)
+    }
+    let folder = parent.appendingPathComponent("\(purpose)-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     path = folder.path
   }

@@ -126,6 +126,23 @@ import VarveTestSupport
     try expectOpens(damaged, history)
   }
 
+  @Test func `the contents of the lock file mean nothing`() throws {
+    let (image, history, _) = try Self.closedStore()
+    var generator = SplitMix64(seed: 14)
+    for contents in [[], Array("PID 1".utf8), generator.bytes(1 << 16), [UInt8](repeating: 0, count: 7)] {
+      let files = try image.fileSystem()
+      try files.openDirectory(at: "store").put(contents, in: StoreLayout.lock)
+      let store = try LogStore.open(at: "store", options: .small(), fileSystem: files)
+      #expect(store.recoveryReport.wasClean)
+      #expect(try store.snapshot().allRecords() == history.current)
+      let error = #expect(throws: StoreError.self) {
+        try LogStore.open(at: "store", options: .small(), fileSystem: files)
+      }
+      #expect(error?.code == .locked)
+      #expect(error?.message.contains("locked by PID ") == true)
+    }
+  }
+
   @Test func `a folder of other things is no store, and nothing is put there`() throws {
     let files = MemoryFileSystem()
     try files.createDirectory(at: "home")

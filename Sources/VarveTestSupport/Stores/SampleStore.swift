@@ -1,0 +1,66 @@
+package import VarveLog
+
+/// A small store with everything in it that a store can have: several log segments, a compacted one, deletes, compressed
+/// bodies, a segment that was prepared.
+package struct SampleStore: Sendable {
+  /// How its last writer left it.
+  package enum Ending: String, CaseIterable, Sendable {
+    /// With a clean close: every byte of the log is proven.
+    case closed
+    /// By a kill, with commits at the end that nothing proves, and bytes of a torn one.
+    case killed
+  }
+
+  /// The files.
+  package let image: StoreImage
+  /// What each commit did.
+  package let history: CommitHistory
+
+  /// Segments of a few frames, and everything that is drawn or looked up fixed.
+  package static var options: StoreOptions {
+    var options = StoreOptions()
+    options.segmentSizeLimit = 4096
+    options.growthStep = 1024
+    options.compressionThreshold = 512
+    options.lockWaitMilliseconds = 0
+    options.randomSeed = 77
+    options.clock = { 1_700_000_000_000_000 }
+    return options
+  }
+
+  private static let workload = Workload(seed: 7, idCount: 12, bodyLengthMax: 120)
+
+  /// Makes the store in memory.
+  package init(_ ending: Ending) async throws {
+    let files = MemoryFileSystem()
+    let store = try LogStore.open(at: "store", options: SampleStore.options, fileSystem: files)
+    var history = CommitHistory()
+    // Until the segment behind the last one is prepared.
+    while try history.lastSequence.rawValue < 52 || LogLayout(of: StoreImage(of: "store", on: files)).prepared == nil {
+      let number = history.lastSequence.rawValue + 1
+      let operations = SampleStore.workload.operations(at: history.lastSequence.next)
+      try store.commit(durability: number > 48 ? .system : .disk) { try $0.apply(operations) }
+      history.commit(operations)
+      if number == 25 { try await store.compact() }
+    }
+    if ending == .closed { try store.close() }
+    var image = try StoreImage(of: "store", on: files)
+    if ending == .killed, let active = try LogLayout(of: image).active {
+      var generator = SplitMix64(seed: 78)
+      image.overwrite(active.path, at: active.end, with: generator.bytes(61) + [1])
+    }
+    self.image = image
+    self.history = history
+  }
+
+  /// Takes an image of a sample that was written down, in whatever way it ended.
+  package init(rereading image: StoreImage) throws {
+    self.image = image
+    var history = CommitHistory()
+    let last = try LogLayout(of: image).chain.last?.frames.last?.header.sequence ?? .zero
+    while history.lastSequence < last {
+      history.commit(SampleStore.workload.operations(at: history.lastSequence.next))
+    }
+    self.history = history
+  }
+}

@@ -1,0 +1,39 @@
+import Testing
+import VarveLog
+import VarveTestSupport
+
+/// A sweep over a small store: bytes inverted, words set, files cut. `varve-soak damage` does the same at every place, in
+/// a child with little memory.
+@Suite struct DamageSweepTests {
+  // The strides have no common divisor with the sizes of what stands on disk, so that all kinds of field are met.
+  @Test(arguments: SampleStore.Ending.allCases)
+  func `each damage has the outcome that the recovery table says`(ending: SampleStore.Ending) async throws {
+    let sample = try await SampleStore(ending)
+    var judge = try DamageJudge(sample)
+    let plan = DamagePlan(for: sample.image, stride: 17)
+    #expect(plan.cases.count > 3000)
+    for damage in plan.cases {
+      let outcome: DamageJudge.Outcome =
+        switch try Opening.of(damage.applied(to: sample.image), SampleStore.options) {
+        case .opened(let report, let sequence, let records): .opened(report, sequence, records)
+        case .refused(let error): .refused(error)
+        }
+      if let objection = judge.objection(to: outcome, of: damage.damage) { Issue.record("\(objection)") }
+    }
+    #expect(judge.tally.wholeCount > 100 && judge.tally.refusedCount > 2000)
+    #expect((judge.tally.cutCount > 50) == (ending == .killed))
+  }
+
+  @Test func `after a clean close each flip in the log is detected`() async throws {
+    let sample = try await SampleStore(.closed)
+    for path in sample.image.segmentPaths {
+      let count = try #require(sample.image.files[path]).count
+      for offset in stride(from: 0, to: count, by: 13) {
+        var image = sample.image
+        image.flip(path, at: offset, mask: UInt8(1) << UInt8(offset % 8))
+        #expect(try !LogCheck.findings(at: "store", on: image.fileSystem()).isEmpty, "\(path) byte \(offset)")
+      }
+    }
+    #expect(try LogCheck.findings(at: "store", on: sample.image.fileSystem()) == [])
+  }
+}

@@ -1,0 +1,34 @@
+import Testing
+import VarveTestSupport
+
+/// The soak program itself, for as long as a test may take. At full size it is run by hand: `varve-soak kills` and
+/// `varve-soak damage`.
+@Suite(.serialized) struct SoakTests {
+  private static func run(_ arguments: [String]) throws -> (output: [String], ending: ChildProcess.Ending) {
+    let child = try ChildProcess.run(ChildProcess.path(ofProduct: "VarveSoak"), arguments)
+    if !child.errorOutput.isEmpty { print(child.errorOutput) }
+    return (child.output.split(separator: "\n").map(String.init), child.ending)
+  }
+
+  @Test func `what a killed process acknowledged is there`() throws {
+    let (output, ending) = try Self.run(["kills", "--count", "8", "--seed", "5"])
+    #expect(ending == .exit(0), "\(output)")
+    #expect(output.first == "kills: 8, seed 5")
+    #expect(output.last == "lost 0, wrong 0, trapped 0")
+    #expect(output.contains { $0.contains("killed while writing") })
+  }
+
+  @Test(.enabled(if: Sanitizer.current == nil, "the address space cannot be limited under a sanitizer"))
+  func `no damage makes a process with little memory crash, hang or err`() throws {
+    let (output, ending) = try Self.run(["damage", "--stride", "61"])
+    #expect(ending == .exit(0), "\(output)")
+    #expect(output.filter { $0.contains("damages") }.count == 2)
+    #expect(output.last == "wrong 0, crashed 0, hung 0")
+  }
+
+  @Test func `a count that makes no sense is refused`() throws {
+    let (output, ending) = try Self.run(["kills", "--count", "0"])
+    #expect(ending == .exit(64))
+    #expect(output.isEmpty)
+  }
+}
