@@ -83,6 +83,7 @@ let package = Package(
     .executableTarget(name: "Pantry", dependencies: ["VarveLog", "Varve", "CommandLineSupport"]),
     .executableTarget(name: "Debgraph", dependencies: ["VarveLog", "Varve", "CommandLineSupport"]),
     .target(name: "VarveTestSupport", dependencies: ["VarveLog", "CommandLineSupport"]),
+    .executableTarget(name: "VarveSoak", dependencies: ["VarveLog", "CommandLineSupport", "VarveTestSupport"]),
     .testTarget(name: "LayoutTests", dependencies: ["VarveTestSupport"]),
     .testTarget(name: "DocumentationTests", dependencies: ["Varve"]),
     .testTarget(name: "CommandLineSupportTests", dependencies: ["CommandLineSupport"]),
