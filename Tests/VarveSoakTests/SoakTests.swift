@@ -5,7 +5,7 @@ import VarveTestSupport
 /// `varve-soak damage`.
 @Suite(.serialized) struct SoakTests {
   private static func run(_ arguments: [String]) throws -> (output: [String], ending: ChildProcess.Ending) {
-    let child = try ChildProcess.run(ChildProcess.path(ofProduct: "VarveSoak"), arguments)
+    let child = try ChildProcess.run(ChildProcess.path(ofProduct: "varve-soak"), arguments)
     if !child.errorOutput.isEmpty { print(child.errorOutput) }
     return (child.output.split(separator: "\n").map(String.init), child.ending)
   }

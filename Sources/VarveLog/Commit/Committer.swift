@@ -80,7 +80,9 @@ final class Committer: Sendable {
   private func publish(
     _ batch: Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, _ writer: inout LogWriter
   ) {
-    var usage = writer.usage
+    // Taken out and put back, so that the dictionary in it is not copied when it changes.
+    var usage = SegmentUsage()
+    swap(&usage, &writer.usage)
     let newSlot = writer.active?.slot == nil ? writer.active?.mapped : nil
     var slot = writer.active?.slot ?? 0
     let isLarge = batch.operations.count + plan.insertions.count + plan.removals.count > Committer.smallBatchLimit
