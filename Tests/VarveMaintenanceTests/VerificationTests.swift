@@ -225,17 +225,15 @@ import VarveTestSupport
         compactions.withLock { $0 += 1 }
       }
     }()
-    var looks = 0
-    while compactions.withLock({ $0 < wanted }) {
+    // How many looks there are is up to the machine; one there is at least.
+    repeat {
       #expect(try store.verify().filter(\.isDefect).map(\.line) == [])
       #expect(try store.dump().lines.count == 4)
       _ = try store.inspected().information()
-      looks += 1
       // A compaction runs at the lowest priority.
       try await Task.sleep(for: .milliseconds(1))
-    }
+    } while compactions.withLock({ $0 < wanted })
     try await work
-    #expect(looks > wanted)
     try writer.close()
   }
 
