@@ -32,7 +32,9 @@ import Testing
   @Test func `gives the two commands`() throws {
     let commands = try blocks("sh").flatMap { $0.split(separator: "\n") }.filter { $0.hasPrefix("./.ci/setup && ") }
     #expect(
-      commands == ["./.ci/setup && swift run -c release pantry demo", "./.ci/setup && swift test --disable-xctest --no-parallel"])
+      commands == [
+        "./.ci/setup && swift run -c release pantry demo", "./.ci/setup && swift test --disable-xctest --no-parallel",
+      ])
   }
 
   @Test func `names only files that exist`() throws {
