@@ -80,8 +80,22 @@ extension ManagedObject {
     guard let record = reference(at: slot) else { return nil }
     // What a detached object refers to may be gone as well.
     if state.contains(.detached), core.context != nil { return (try? core.existingObject(for: record)) ?? nil }
+    guard core.coordinator.knownEntity(of: record) != nil else {
+      noteUnreadable(strangeReferenceError(record, slot))
+      return nil
+    }
     let object = core.object(for: record)
     return object.state.contains(.deleted) ? nil : object
+  }
+
+  @inline(never)
+  private func strangeReferenceError(_ target: RecordID, _ slot: Int) -> PersistenceError {
+    let property = entity.name(ofSlot: slot)
+    return PersistenceError(
+      .damaged,
+      "\(self).\(property) refers to the record \(target), whose entity the model does not have. No program writes "
+        + "that through this library; run `varve verify` and set the property to something else.",
+      at: .init(entity: entity.name, property: property, record: record))
   }
 
   /// Checks that an object may be referred to.

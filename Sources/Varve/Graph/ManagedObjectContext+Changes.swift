@@ -53,25 +53,44 @@ extension ManagedObjectContext {
 
   /// Takes the unsaved changes of one object back, as ``rollback()`` does for all.
   ///
+  /// An object that was never saved is detached. Relationships that were set to it become empty, as after
+  /// ``delete(_:)``.
+  /// - Complexity: O(1); for an object that was never saved O(c) with c changed objects.
   /// - Throws: ``PersistenceError`` with the code `differentContexts`.
   public func discard(_ object: ManagedObject) throws(PersistenceError) {
     if object.isDetached { return }
     try checkMembership(object, "discarded")
-    undo(object)
-    forgetMisuses(of: object)
-    pendingIndexes = nil
+    discard([object])
   }
 
   /// Takes the unsaved changes of the objects back that a failed save named, so that the rest can be saved.
   ///
-  /// Objects that were not changed here, but stood in the way, stay what they are.
+  /// Objects that were not changed here, but stood in the way, stay what they are. Relationships that were set to one
+  /// that was never saved become empty, as after ``delete(_:)``.
+  /// - Complexity: O(c) with c changed objects.
   public func discard(objectsOf error: PersistenceError) {
-    for record in Set(([error] + error.details).compactMap(\.location.record)) {
-      guard let object = table[record] else { continue }
+    discard(Set(([error] + error.details).compactMap(\.location.record)).compactMap { table[$0] })
+  }
+
+  private func discard(_ objects: [ManagedObject]) {
+    var vanished: Set<RecordID> = []
+    for object in objects {
+      if object.state.contains(.inserted) { vanished.insert(object.record) }
       undo(object)
       forgetMisuses(of: object)
     }
+    if !vanished.isEmpty { emptyReferences(to: vanished) }
     pendingIndexes = nil
+  }
+
+  /// Empties what was set to objects that are gone before they ever were in the store.
+  private func emptyReferences(to vanished: Set<RecordID>) {
+    for object in listed where !object.state.contains(.detached) {
+      for relationship in object.entity.toOnes {
+        guard let target = object.edits[relationship.slot]?.reference, vanished.contains(target) else { continue }
+        object.set(.null, at: relationship.slot)
+      }
+    }
   }
 
   private func undo(_ object: ManagedObject) {

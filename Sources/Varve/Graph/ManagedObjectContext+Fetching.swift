@@ -85,7 +85,8 @@ enum FetchAccess {
         return nil
       }
       let key = IndexKey.bytes(for: value, type: attribute.type)
-      let isWhole = term.isWhole && !IndexKey.isCut(byteCount: key.count)
+      // NaN has a key, and equals nothing.
+      let isWhole = term.isWhole && !IndexKey.isCut(byteCount: key.count) && !value.isNaN
       return (.lookup(index: index, slot: slot, value: value, key: key, isWhole: isWhole), attribute.isUnique)
     case .toOne(let slot)?:
       guard let index = entity.indexes[slot], case .reference(let record) = term.value,

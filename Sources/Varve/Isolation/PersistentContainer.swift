@@ -19,7 +19,7 @@ public final class PersistentContainer: Sendable {
   let threads = BackgroundThreads()
   /// Where the view context is kept.
   let viewContextHolder = ViewContextHolder()
-  private let isClosed = Guarded(false)
+  private let closing = Guarded(false)
 
   /// Takes over what was opened.
   init(coordinator: StoreCoordinator) { self.coordinator = coordinator }
@@ -75,24 +75,26 @@ public final class PersistentContainer: Sendable {
 
   // MARK: - Closing
 
-  /// Makes everything durable and closes the store; blocks until that is done. A second call does nothing.
+  /// Makes everything durable and closes the store; blocks until that is done. A second call waits for the first and
+  /// does nothing.
   ///
   /// Objects and contexts that are left keep reading what they see; saving throws `closed`. Unsaved changes are lost.
   /// - Throws: ``PersistenceError`` with the code `storeFailure` or `diskFull`. The store is closed all the same, and
   ///   the next opening puts in order what was left.
   public func close() throws {
-    let isFirst = isClosed.withLock { isClosed in
-      defer { isClosed = true }
-      return !isClosed
+    // The lock is held to the end, so that after any call the store is closed.
+    try closing.withLock { isClosed throws(PersistenceError) in
+      if isClosed { return }
+      isClosed = true
+      var failure: (any Error)?
+      do { try coordinator.returnSerials() } catch { failure = error }
+      do { try coordinator.store.close() } catch { failure = failure ?? error }
+      if let failure { throw PersistenceError(failure, doing: "Closing", path: path) }
     }
-    guard isFirst else { return }
-    var failure: (any Error)?
-    do { try coordinator.returnSerials() } catch { failure = error }
-    do { try coordinator.store.close() } catch { failure = failure ?? error }
-    if let failure { throw PersistenceError(failure, doing: "Closing", path: path) }
   }
 
-  /// Makes everything durable and closes the store, without blocking the caller's thread. A second call does nothing.
+  /// Makes everything durable and closes the store, without blocking the caller's thread. A second call waits for the
+  /// first and does nothing.
   ///
   /// - Throws: As the form that blocks.
   public func close() async throws {

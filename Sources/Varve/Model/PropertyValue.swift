@@ -31,6 +31,12 @@ public enum PropertyValue: Hashable, Sendable {
   /// The object that a to-one relationship leads to.
   case reference(RecordID)
 
+  /// Whether this is a number that equals nothing, not even itself.
+  package var isNaN: Bool {
+    if case .double(let value) = self { return value.isNaN }
+    return false
+  }
+
   /// Whether this is ``null``.
   @inlinable public var isNull: Bool {
     if case .null = self { return true }

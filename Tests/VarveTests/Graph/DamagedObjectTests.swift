@@ -74,4 +74,18 @@ import VarveTestSupport
     try context.save()
     #expect(try context.existingObject(with: ids[2]).name == "Changed")
   }
+
+  @Test func `that refers to an entity nobody knows says so and leads to nothing`() throws {
+    let food = try context.existingObject(with: ids[0])
+    let slot = try #require(food.entity.toOnes.first { $0.name == "shelf" }?.slot)
+    var edits = RowEdits()
+    for other in food.entity.layout.fields.indices { edits[other] = food.currentValue(at: other) }
+    edits[slot] = .reference(RecordID(entity: 999, serial: 1))
+    var builder = RowBuilder()
+    let row = try unsafe builder.build(food.entity.layout, edits: edits, over: nil)
+    try container.coordinator.store.commit { batch in try batch.put(food.record, row) }
+    let strange = try container.newBackgroundContext().existingObject(with: ids[0])
+    #expect(strange.shelf == nil && strange.name == "Food 0")
+    #expect(strange.readError?.code == .damaged && strange.readError?.location.property == "shelf")
+  }
 }

@@ -217,6 +217,18 @@ import VarveTestSupport
     #expect(try other.count(FetchRequest<Food>(where: \.category == .meat && \.number < 3)) == 3)
   }
 
+  @Test(arguments: [false, true])
+  func `what is no number equals nothing, whether fetched or counted`(isSaved: Bool) throws {
+    for depth in [Double.nan, .nan, 1, -0.0, nil] { Reading(in: context).depth = depth }
+    if isSaved { try context.save() }
+    let nan: Double? = .nan
+    for condition in [\Reading.depth == nan, Condition(#Predicate<Reading> { $0.depth == nan })] {
+      #expect(try context.fetch(FetchRequest<Reading>(where: condition)).isEmpty)
+      #expect(try context.count(FetchRequest<Reading>(where: condition)) == 0)
+    }
+    #expect(try context.count(FetchRequest<Reading>(where: \Reading.depth == 0)) == 1)
+  }
+
   @Test func `texts that are long or written in two ways are looked up as Swift compares them`() throws {
     let long = String(repeating: "x", count: 600)
     Food.make("long", barcode: long, in: context)

@@ -29,6 +29,7 @@ enum Category: String, Codable, CaseIterable, AttributeValue { case dairy, meat,
 @Entity final class Reading: ManagedObject {
   var level: UInt64?
   var height: Int64?
+  @Attribute(.indexed) var depth: Double?
 }
 
 /// A container over a store in memory, whose files can be opened again.

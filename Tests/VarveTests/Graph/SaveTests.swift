@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import VarveLog
 import VarveTestSupport
@@ -101,6 +102,46 @@ import VarveTestSupport
     try context.save()
     #expect(try stored() == ["Milk", "Quark"])
     #expect(cream.isDetached)
+  }
+
+  @Test(arguments: [false, true])
+  func `what was set to a new object that is discarded is set to nothing`(oneByOne: Bool) throws {
+    let saved = Shelf(in: context, name: "Saved", house: House(in: context, name: "Home"))
+    let milk = Food.make("Milk", barcode: "1", in: context)
+    milk.shelf = saved
+    let quark = Food.make("Quark", in: context)
+    try context.save()
+    let house = House(in: context, name: "Gone")
+    let shelf = Shelf(in: context, name: "Gone", house: house)
+    let cream = Food.make("Cream", in: context)
+    for food in [milk, quark, cream] { food.shelf = shelf }
+    #expect(shelf.foods == [milk, quark, cream])
+    if oneByOne {
+      for object in [shelf, house] { try context.discard(object) }
+    } else {
+      let errors = [shelf, house].map { PersistenceError(.missingValue, "", at: .init(record: $0.record)) }
+      context.discard(objectsOf: PersistenceError(validationErrors: errors))
+    }
+    #expect(shelf.isDetached && house.isDetached)
+    #expect(milk.shelf == nil && quark.shelf == nil && cream.shelf == nil)
+    #expect(milk.isUpdated && !quark.hasChanges && saved.foods.isEmpty)
+    try context.save()
+    let other = container.newBackgroundContext()
+    let foods = try other.fetch(FetchRequest<Food>(sortBy: [SortDescriptor(\.name)]))
+    #expect(foods.names == ["Cream", "Milk", "Quark"] && foods.allSatisfy { $0.shelf == nil })
+    #expect(try other.fetch(Shelf.fetchRequest()).map(\.name) == ["Saved"])
+  }
+
+  @Test func `a required relationship to a new object that is discarded is missing`() throws {
+    let house = House(in: context, name: "Gone")
+    let shelf = Shelf(in: context, name: "Shelf", house: house)
+    try context.discard(house)
+    let error = #expect(throws: PersistenceError.self) { try context.save() }
+    #expect(error?.code == .validationFailed && error?.details.map(\.code) == [.requiredRelationship])
+    #expect(error?.details.first?.location.record == shelf.record)
+    shelf.house = House(in: context, name: "Home")
+    try context.save()
+    #expect(try container.newBackgroundContext().fetch(Shelf.fetchRequest()).map(\.house.name) == ["Home"])
   }
 
   @Test func `two new objects with one unique value are refused`() throws {

@@ -128,6 +128,27 @@ import VarveTestSupport
     #expect(try context.count(Food.fetchRequest()) == 1)
   }
 
+  @Test func `after any of several calls to close the store is closed`() async throws {
+    for _ in 0..<20 {
+      let files = try filledFiles()
+      let container = try opening(on: files)
+      let codes = try await withThrowingTaskGroup(of: StoreError.Code?.self) { group in
+        for _ in 0..<4 {
+          group.addTask {
+            try await container.close()
+            do {
+              try container.coordinator.store.commit { _ in }
+              return nil
+            } catch let error as StoreError { return error.code }
+          }
+        }
+        return try await group.reduce(into: []) { codes, code in codes.append(code) }
+      }
+      #expect(codes == [.closed, .closed, .closed, .closed])
+      try await opening(on: files).close()
+    }
+  }
+
   @Test func `an invalid model is refused before any file is touched`() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/test.varve"
