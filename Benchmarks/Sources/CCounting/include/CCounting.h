@@ -5,7 +5,6 @@
 #pragma once
 #include <stdint.h>
 
-/// Begins to count.
-void counting_begin(void);
-/// Stops counting and returns the number of allocations since it began.
-uint64_t counting_end(void);
+/// How many times this thread has allocated. A thread counts for itself, so that work in the background of an engine
+/// does not make the figures of its caller depend on chance.
+uint64_t counting_allocations(void);

@@ -1,0 +1,1 @@
+enum AllocationGuard { static func run(_ w: some Sequence<String>) {} }
