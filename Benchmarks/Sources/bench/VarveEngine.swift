@@ -80,7 +80,8 @@ final class VarveSession: BenchmarkSession {
   func getMany(_ ids: UnsafeBufferPointer<UInt64>, _ sum: inout UInt64) -> Int {
     let snapshot = reader.snapshot
     var count = 0
-    for unsafeid in unsafe ids {
+    for i in ids.indices {
+      let id = unsafe ids[i]
       let found = must("varve: reading") {
         try snapshot.read(Self.recordID(id)) { _, body in consume(id, body, &sum) }
       }

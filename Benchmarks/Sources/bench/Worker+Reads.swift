@@ -59,16 +59,20 @@ extension Worker {
     expect(found, count, in: workload)
   }
 
-  /// Reads at random, as many as there are records and at least a million, but not for long.
+  /// Reads at random, as many as there are records and at least a million, for half a second to four.
   func measureReads(_ workload: String, threads: Int, _ mode: ReadMode) {
     let store = filledStore()
     let records = UInt64(settings.recordCount)
     let most = max(records, 1_000_000)
     let meter = Meter(workload, settings)
-    let end = deadline(min(settings.seconds, 4))
+    let (least, end) = (deadline(0.5), deadline(min(settings.seconds, 4)))
     let results = onThreads(threads) { thread in
       var reader = RandomReads(store.makeSession(isDurable: false), records: records, thread: thread)
-      while reader.count < most, workload_nanoseconds() < end { reader.readThousand(mode) }
+      while true {
+        let now = workload_nanoseconds()
+        if now > end || (reader.count >= most && now > least) { break }
+        reader.readThousand(mode)
+      }
       return (reader.count, reader.found, reader.sum)
     }
     let count = results.reduce(0) { $0 + $1.0 }
