@@ -7,7 +7,7 @@ struct ComparisonPlot {
   /// File names and their contents: a drawing for each table.
   var drawings: [(name: String, drawing: String)] {
     ComparisonRow.groups.enumerated().compactMap { index, group in
-      draw(group.title, group.rows).map { ("\(["rates", "times", "sizes"][index]).svg", $0) }
+      draw(group.title, group.rows).map { ("\(["rates", "processor", "times", "sizes"][index]).svg", $0) }
     }
   }
 

@@ -7,7 +7,6 @@ struct ComparisonRow {
   /// Varve's own workload, when it is another.
   var varveWorkload: String?
   var isLowerBetter = false
-  /// The engine to compare with, when it is not the best peer.
   var unit = Unit.rate
 
   enum Unit {
@@ -33,6 +32,7 @@ struct ComparisonRow {
   /// The tables.
   static let groups: [(title: String, rows: [ComparisonRow])] = [
     ("Operations a second, higher is better", rates),
+    ("Processor time an operation on all threads, µs, lower is better", processorTimes),
     ("Times, lower is better", times),
     ("Disk and memory, lower is better", sizes),
   ]
@@ -65,6 +65,15 @@ struct ComparisonRow {
     .init(title: "reads beside writer and maintenance", workload: "latency", figure: "r_ops_s"),
     .init(title: "overwrites beside reader and maintenance", workload: "latency", figure: "w_ops_s"),
   ]
+
+  /// These depend less than the rates on what else the machine does.
+  private static let processorTimes: [ComparisonRow] = rates.filter { row in row.figure == "ops_s" }.map { row in
+    var row = row
+    row.figure = "cpu_us_op"
+    row.isLowerBetter = true
+    row.unit = .microseconds
+    return row
+  }
 
   private static let times: [ComparisonRow] = [
     time("read beside writer and maintenance, p99, µs", "latency", "r_p99_us"),

@@ -28,7 +28,10 @@ struct Measurements {
       let workload = object["workload"] as? String,
       let engine = (object["engine"] as? String).flatMap(EngineName.init(rawValue:))
     else { return false }
-    let figures = object.compactMapValues { ($0 as? NSNumber)?.doubleValue }
+    var figures = object.compactMapValues { ($0 as? NSNumber)?.doubleValue }
+    if let user = figures["user_s"], let system = figures["sys_s"], let operations = figures["ops"], operations > 0 {
+      figures["cpu_us_op"] = (user + system) / operations * 1e6
+    }
     lines[workload, default: [:]][engine, default: []].append(Line(figures: figures))
     recordCount = Int(figures["n", default: 0])
     valueLength = Int(figures["vsize", default: 0])

@@ -84,8 +84,9 @@ func usage(_ problem: String) -> Never {
           measures the engines side by side and prints a table
       bench table FILE [--plot FOLDER]
           prints the table of what --json wrote
-      bench guard [--update]
-          counts allocations an operation, and fails if there are more than guard-limits.txt allows
+      bench guard [--retains] [--update]
+          counts allocations an operation, and with valgrind retains; fails if there are more than guard-limits.txt
+          allows
 
     engines:   \(EngineName.allCases.map(\.rawValue).joined(separator: ", "))
     workloads: \(Workload.names.filter { !Workload.hiddenNames.contains($0) }.joined(separator: ", "))

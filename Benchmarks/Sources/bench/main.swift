@@ -8,5 +8,6 @@ case "engine": Comparison(Settings(words.dropFirst())).run()
 case "worker": Worker(Settings(words.dropFirst())).run()
 case "table": Comparison.printTable(of: words.dropFirst().first, Settings(words.dropFirst(2)))
 case "guard": AllocationGuard.run(words.dropFirst())
+case "guard-work": RetainCounter.work(words.dropFirst())
 default: usage("the first word is engine, table or guard")
 }
