@@ -38,6 +38,7 @@ struct AllocationGuard {
         counts.append(Count(name: "retains, \(operation.name)", value: retains))
         counts.append(Count(name: "releases, \(operation.name)", value: releases))
       }
+      counter.finish()
     }
     if updates { write(counts) }
     return compare(counts)

@@ -65,7 +65,7 @@ struct GuardedOperation: Sendable {
         precondition(!reader.snapshot.contains(id(recordCount * 2 + i)), "what was not put is not there")
       }
     },
-    .init(name: "snapshot", word: "snapshot", isIndexed: false) { store, count in
+    .init(name: "snapshot when nothing has changed", word: "snapshot", isIndexed: false) { store, count in
       for _ in 0..<count { precondition(store.snapshot().count > 0, "the store is filled") }
     },
     .init(name: "scan step", word: "scan", isIndexed: false) { store, count in

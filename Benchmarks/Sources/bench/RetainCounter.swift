@@ -4,14 +4,33 @@ import Foundation
 /// counts calls. Done twice with different numbers of operations, so that the difference is that of the operations.
 struct RetainCounter {
   private let valgrind: String
+  /// This program without debug information, which valgrind cannot always read.
+  private let program = NSTemporaryDirectory() + "/varve-guard-\(ProcessInfo.processInfo.processIdentifier)"
   private static let counts = (few: 1000, many: 3000)
 
   /// `nil` when there is no valgrind on this machine.
   init?() {
+    guard let valgrind = RetainCounter.find("valgrind") else { return nil }
+    self.valgrind = valgrind
+    guard let strip = RetainCounter.find("strip") else { fail("there is no strip on PATH, which valgrind needs here") }
+    RetainCounter.run(strip, ["--strip-debug", "-o", program, executablePath])
+  }
+
+  /// Removes the copy of this program.
+  func finish() { try? FileManager.default.removeItem(atPath: program) }
+
+  private static func find(_ name: String) -> String? {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    let paths = folders.map { "\($0)/valgrind" }
-    guard let path = paths.first(where: FileManager.default.isExecutableFile(atPath:)) else { return nil }
-    valgrind = path
+    return folders.map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile(atPath:))
+  }
+
+  private static func run(_ path: String, _ arguments: [String]) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    must("starting \(path)") { try process.run() }
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { fail("\(path) \(arguments.joined(separator: " ")) failed") }
   }
 
   /// Retains and releases in one operation.
@@ -34,15 +53,11 @@ struct RetainCounter {
   private func calls(_ operation: GuardedOperation, count: Int) -> (retains: Double, releases: Double) {
     let output = NSTemporaryDirectory() + "/varve-callgrind-\(ProcessInfo.processInfo.processIdentifier)"
     defer { try? FileManager.default.removeItem(atPath: output) }
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: valgrind)
-    process.arguments = [
-      "--tool=callgrind", "--callgrind-out-file=\(output)", "-q", executablePath, "guard-work", operation.word,
-      "\(count)",
-    ]
-    must("starting valgrind") { try process.run() }
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { fail("valgrind failed for \(operation.name)") }
+    RetainCounter.run(
+      valgrind,
+      [
+        "--tool=callgrind", "--callgrind-out-file=\(output)", "-q", program, "guard-work", operation.word, "\(count)",
+      ])
     let profile = must("reading what valgrind wrote") { try String(contentsOfFile: output, encoding: .utf8) }
     var calls = (retains: 0.0, releases: 0.0)
     for (name, number) in callCounts(profile) {
@@ -63,7 +78,8 @@ struct RetainCounter {
         guard let end = line.firstIndex(of: ")"), let start = line.firstIndex(of: "(") else { continue }
         let number = line[line.index(after: start)..<end]
         let name = line[line.index(after: end)...].drop { $0 == " " }
-        if !name.isEmpty { names[number] = String(name) }
+        // A function that calls itself has a number of its own for each depth, with a mark behind its name.
+        if !name.isEmpty { names[number] = String(name.prefix { $0 != "'" }) }
         if line.hasPrefix("cfn") { callee = number }
       } else if line.hasPrefix("calls="), let number = line.dropFirst(6).split(separator: " ").first {
         counts[names[callee] ?? "", default: 0] += Double(number) ?? 0
