@@ -46,10 +46,10 @@ import VarveTestSupport
     let writer = try LogStore.beginOpening(at: store.path, fileSystem: store.fileSystem).finish { _ in nil }
     defer { try? writer.close() }
     for serial in [1, 2, 2, 3] as [UInt64] {
-      try writer.commit { try $0.put(store.id(SampleStore.food, serial), store.row("New")) }
+      try await writer.commit { try $0.put(store.id(SampleStore.food, serial), store.row("New")) }
     }
     try await writer.compact()
-    try writer.commit { try $0.delete(store.id(SampleStore.food, 1)) }
+    try await writer.commit { try $0.delete(store.id(SampleStore.food, 1)) }
     let information = try store.inspected().information()
     let known = writer.statistics().segments
     #expect(known.count >= 2)

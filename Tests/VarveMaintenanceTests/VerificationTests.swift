@@ -220,7 +220,7 @@ import VarveTestSupport
     let wanted = 8
     async let work: Void = {
       while compactions.withLock({ $0 < wanted }) {
-        for _ in 0..<40 { try writer.commit(durability: .system) { for id in ids { try $0.put(id, row) } } }
+        for _ in 0..<40 { try await writer.commit(durability: .system) { for id in ids { try $0.put(id, row) } } }
         try await writer.compact()
         compactions.withLock { $0 += 1 }
       }
@@ -248,7 +248,7 @@ import VarveTestSupport
       let writer = try LogStore.beginOpening(at: store.path, options: options, fileSystem: store.fileSystem)
         .finish { _ in nil }
       // Several sealed segments, so that the manifest as it was read lists what will go.
-      for round in 0..<60 { try writer.commit { try $0.put(store.id(SampleStore.food, 2), store.row("\(round)")) } }
+      for round in 0..<60 { try await writer.commit { try $0.put(store.id(SampleStore.food, 2), store.row("\(round)")) } }
       let state = Guarded((calls: 0, wasReached: false))
       let watched = WatchedFileSystem(store.fileSystem) { [moment] _ in
         let isNow = state.withLock { state in

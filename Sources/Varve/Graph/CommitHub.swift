@@ -2,8 +2,8 @@ import VarveLog
 
 /// Passes every commit on to the contexts of a container.
 ///
-/// Called by the engine on the committing thread, in the order of the commits and before the next one can be seen, so
-/// that each inbox gets every commit with exactly its snapshot. It holds inboxes weakly: a context that goes takes its
+/// Called by the engine on a committing thread, in the order of the commits and before the next one can be seen, so that
+/// each inbox gets commits that became visible together with exactly their snapshot. It holds inboxes weakly: a context that goes takes its
 /// inbox with it.
 package final class CommitHub: Sendable {
   private struct Entry: Sendable {
@@ -34,14 +34,15 @@ package final class CommitHub: Sendable {
     return snapshot()
   }
 
-  /// Passes a commit on. `snapshot` is asked for only when somebody listens.
-  func publish(_ event: ChangeEvent?, snapshot: () -> Snapshot) {
-    // A commit of the layer's own records: nothing that a context sees.
-    if let event, event.isEmpty { return }
+  /// Passes commits on that became visible together. `snapshot` is asked for only when somebody listens.
+  func publish(_ events: [ChangeEvent?], snapshot: () -> Snapshot) {
+    // Commits of the layer's own records are nothing that a context sees.
+    let events = events.filter { event in event.map { !$0.isEmpty } ?? true }
+    guard !events.isEmpty else { return }
     let inboxes = state.withLock { state in state.entries.compactMap(\.inbox) }
     guard !inboxes.isEmpty else { return }
     let snapshot = snapshot()
-    for inbox in inboxes { inbox.post(event, snapshot) }
+    for inbox in inboxes { inbox.post(events, snapshot) }
   }
 
   /// How many inboxes are alive.

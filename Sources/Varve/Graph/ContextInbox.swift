@@ -16,10 +16,14 @@ package final class ContextInbox: Sendable {
   /// bounds what a context costs that never merges.
   static let recordCountMax = 1 << 16
 
-  /// Takes a commit in.
-  func post(_ event: ChangeEvent?, _ snapshot: Snapshot) {
+  /// Takes commits in that became visible together, in one step: half of them would not go with the snapshot.
+  func post(_ events: [ChangeEvent?], _ snapshot: Snapshot) {
     let isFirst = state.withLock { state in
-      state.add(event, snapshot, isOwn: event.map { $0.origin === self } ?? false)
+      var isFirst = false
+      for event in events where state.add(event, snapshot, isOwn: event.map { $0.origin === self } ?? false) {
+        isFirst = true
+      }
+      return isFirst
     }
     if isFirst, let wake { wake() }
   }

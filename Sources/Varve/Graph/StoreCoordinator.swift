@@ -34,9 +34,9 @@ package final class StoreCoordinator: Sendable {
     ) { entity, end in
       try StoreCoordinator.writeSerials(store, [(entity, end)])
     }
-    store.setCommitObserver { [hub, weak store] event in
+    store.setCommitObserver { [hub, weak store] events in
       guard let store else { return }
-      hub.publish(event.attachment as? ChangeEvent) { store.snapshot() }
+      hub.publish(events.map { $0.attachment as? ChangeEvent }) { store.snapshot() }
     }
   }
 

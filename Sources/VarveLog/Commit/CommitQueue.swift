@@ -1,35 +1,120 @@
-/// The order of commits: who comes first is served first, one at a time.
+/// The order of commits, and the log that they are written to: the shell around ``CommitLine``.
 ///
 /// Everything that changes the store or its log goes through it: commits, the compactor's moves and syncs, closing.
 /// What it guards is held over system calls, so it is not the lock that readers meet.
 final class CommitQueue: Sendable {
-  /// Tickets, as in a bakery: a pure state machine.
-  struct Tickets: Equatable {
-    private(set) var nextTicket: UInt64 = 0
-    private(set) var nowServed: UInt64 = 0
-
-    mutating func draw() -> UInt64 {
-      defer { nextTicket += 1 }
-      return nextTicket
-    }
-
-    func isServed(_ ticket: UInt64) -> Bool { ticket == nowServed }
-
-    mutating func finish() { nowServed += 1 }
-  }
-
-  private let tickets = Monitor(Tickets())
+  private let lock = Lock()
+  // Touched only under the lock.
+  private nonisolated(unsafe) var line = CommitLine<CommitRequest>()
   private let writer: Guarded<LogWriter>
+  private let taskLeader = Guarded<TaskLeader?>(nil)
+
+  /// A function in a type of its own, so that it is not wrapped anew each time that it is looked at.
+  private struct TaskLeader: Sendable {
+    let call: @Sendable () -> Void
+  }
 
   init(_ writer: sending LogWriter) { self.writer = Guarded(writer) }
 
-  /// Waits for its turn, and calls `body` with what the queue guards. Must not be called from within `body`.
+  /// Has `lead` called when the request of a task is next: it must find a thread that leads. Set before the first turn.
+  func setTaskLeader(_ lead: @escaping @Sendable () -> Void) { taskLeader.withLock { $0 = TaskLeader(call: lead) } }
+
+  /// How many commits and turns wait behind the one at work.
+  var waitingCount: Int {
+    lock.lock()
+    defer { lock.unlock() }
+    return unsafe line.count
+  }
+
+  // MARK: Turns
+
+  /// Waits for its turn, and calls `body` with the log while nobody commits. Must not be called from within `body`.
   func withTurn<Result, Failure: Error>(
     _ body: (inout sending LogWriter) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    let ticket = tickets.withLock { $0.draw() }
-    tickets.wait { tickets in tickets.isServed(ticket) ? () : nil }
-    defer { tickets.change { $0.finish() } }
+    if !beginAtOnce() {
+      let request = CommitRequest(nil, .alone, .thread(ConditionVariable(of: lock)))
+      // It is in no group but its own, so it leads in the end.
+      _ = leadsInTheEnd(request)
+      _ = takeGroup()
+    }
+    defer { end() }
     return try writer.withLock(body)
+  }
+
+  // MARK: Leading
+
+  /// Begins to lead if nobody does and nobody waits. Whoever gets `true` calls ``end(_:)``.
+  func beginAtOnce() -> Bool {
+    lock.lock()
+    defer { lock.unlock() }
+    return unsafe line.beginAtOnce()
+  }
+
+  /// A request of a thread, which is to be waited for with ``leadsInTheEnd(_:)``.
+  func makeRequest(_ batch: consuming Batch, isDisk: Bool) -> CommitRequest {
+    CommitRequest(consume batch, isDisk ? .device : .process, .thread(ConditionVariable(of: lock)))
+  }
+
+  /// Puts the request of a task in the line, and finds somebody to lead if nobody does.
+  func enqueue(_ request: CommitRequest) {
+    lock.lock()
+    let leads = unsafe line.append(request, request.need)
+    lock.unlock()
+    if leads { findTaskLeader() }
+  }
+
+  private func findTaskLeader() { taskLeader.withLock { $0 }?.call() }
+
+  /// Puts the request of the calling thread in the line, and waits until somebody has led it or it leads itself.
+  ///
+  /// - Returns: Whether it leads: then it is still in the line, and the caller takes the group and calls ``end(_:)``.
+  func leadsInTheEnd(_ request: CommitRequest) -> Bool {
+    guard case .thread(let condition) = request.waiter else { preconditionFailure("a task does not block its thread") }
+    lock.lock()
+    defer { lock.unlock() }
+    if unsafe line.append(request, request.need) { return true }
+    while unsafe request.stage == .waits { condition.wait() }
+    return unsafe request.stage == .leads
+  }
+
+  /// Takes the next group. By the leader.
+  func takeGroup() -> [CommitRequest] {
+    lock.lock()
+    defer { lock.unlock() }
+    return unsafe line.takeGroup()
+  }
+
+  /// Calls `body` with the log. By the leader.
+  func withWriter<Result, Failure: Error>(
+    _ body: (inout sending LogWriter) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result {
+    try writer.withLock(body)
+  }
+
+  /// Ends the lead: passes it on, and lets the group know, whose outcomes are set.
+  func end(_ group: [CommitRequest] = []) {
+    lock.lock()
+    let next = unsafe line.end()
+    var isTaskNext = false
+    // First the next leader, whom the most wait for.
+    switch next?.waiter {
+    case .thread(let condition)?:
+      if let next { unsafe next.stage = .leads }
+      condition.signal()
+    case .task?: isTaskNext = true
+    case nil: break
+    }
+    for request in group {
+      unsafe request.stage = .done
+      if case .thread(let condition) = request.waiter { condition.signal() }
+    }
+    lock.unlock()
+    if isTaskNext { findTaskLeader() }
+    for request in group {
+      if case .task(let continuation) = request.waiter, let outcome = unsafe request.outcome {
+        continuation.resume(returning: outcome)
+      }
+    }
   }
 }

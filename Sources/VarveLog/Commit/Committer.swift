@@ -8,24 +8,34 @@ public struct CommitEvent: Sendable {
   public let contextName: String?
   /// What the batch carried for the observer.
   public let attachment: (any Sendable)?
+
+  init(_ batch: Batch, _ sequence: CommitSequence) {
+    self.sequence = sequence
+    author = batch.author
+    contextName = batch.contextName
+    attachment = batch.attachment
+  }
 }
 
 /// A function in a type of its own. A bare function in generic storage would be wrapped once more each time that it is
 /// looked at, and ten thousand commits later a call would go through ten thousand wrappers.
 private struct Observer: Sendable {
-  let call: @Sendable (CommitEvent) -> Void
+  let call: @Sendable ([CommitEvent]) -> Void
 }
 
 /// Takes batches through their turn: check, append, sync, publish.
+///
+/// Who finds nobody at work commits its batch itself. Who comes while another one is at work stands in the line of the
+/// ``CommitQueue``, and whoever leads next does the work of a whole group, with one sync for all of it; see
+/// ``CommitLine`` for what a group is.
 final class Committer: Sendable {
   let context: StoreContext
   let queue: CommitQueue
   let published: PublishedState
   let indexing: (any RowIndexing)?
   private let observer = Guarded<Observer?>(nil)
-
-  /// Batches of more operations than this are applied to a copy, so that nobody who wants a snapshot waits for them.
-  private static let smallBatchLimit = 512
+  /// Leads for tasks, which must not block their thread. Started with the first such commit.
+  private let taskThread = WorkThread(name: "varve-commit", isLowPriority: false)
 
   init(
     context: StoreContext, writer: sending LogWriter, published: PublishedState, indexing: (any RowIndexing)?
@@ -34,47 +44,148 @@ final class Committer: Sendable {
     self.published = published
     self.indexing = indexing
     queue = CommitQueue(writer)
+    queue.setTaskLeader { [weak self, taskThread] in
+      // Whoever waits for a commit holds the committer.
+      taskThread.enqueue(.call { self?.lead() })
+    }
   }
+
+  deinit { taskThread.requestStop() }
 
   /// An empty batch.
   func makeBatch() -> Batch { Batch(options: context.options, indexing: indexing) }
 
-  /// Has `observer` called with each commit from now on.
-  func setObserver(_ observer: (@Sendable (CommitEvent) -> Void)?) {
+  /// Has `observer` called with each publication from now on.
+  func setObserver(_ observer: (@Sendable ([CommitEvent]) -> Void)?) {
     self.observer.withLock { $0 = observer.map { Observer(call: $0) } }
   }
 
-  /// Commits a batch. See ``LogStore/commit(_:durability:)``.
-  func commit(_ batch: Batch, isDisk: Bool) throws(StoreError) -> CommitSequence {
+  // MARK: Committing
+
+  /// Commits a batch, blocking the thread. See ``LogStore/commit(_:durability:)``.
+  func commit(_ batch: consuming Batch, isDisk: Bool) throws(StoreError) -> CommitSequence {
     if let failure = batch.failure { throw failure }
-    var batch = batch
-    return try queue.withTurn { writer throws(StoreError) in
-      try writer.checkIsUsable()
-      let plan = try CommitPlan(batch, state: published.committerState, indexing: indexing)
-      if batch.isEmpty {
-        // It promises that all before it is on the device, and so of what an unclean opening found, too.
-        if isDisk { try writer.noting { writer throws(WriteFailure) in try writer.settleAndSync() } }
-        return writer.lastSequence
+    if queue.beginAtOnce() {
+      defer { queue.end() }
+      return try queue.withWriter { writer throws(StoreError) in try commitAlone(&batch, isDisk: isDisk, &writer) }
+    }
+    let request = queue.makeRequest(consume batch, isDisk: isDisk)
+    if queue.leadsInTheEnd(request) { lead() }
+    guard let outcome = unsafe request.outcome else { preconditionFailure("a request that was led has an outcome") }
+    return try outcome.get()
+  }
+
+  /// Commits a batch without blocking the thread for a sync.
+  func commit(_ batch: consuming Batch, isDisk: Bool) async throws(StoreError) -> CommitSequence {
+    if let failure = batch.failure { throw failure }
+    if !isDisk, queue.beginAtOnce() {
+      defer { queue.end() }
+      return try queue.withWriter { writer throws(StoreError) in try commitAlone(&batch, isDisk: false, &writer) }
+    }
+    do throws(SystemError) {
+      try taskThread.startIfNeeded()
+    } catch { throw StoreError(error, cannot: "start the thread", "varve-commit") }
+    let waiting = batch
+    let outcome = await withCheckedContinuation { continuation in
+      queue.enqueue(CommitRequest(waiting, isDisk ? .device : .process, .task(continuation)))
+    }
+    return try outcome.get()
+  }
+
+  /// Does the work of the next group. The caller's lead ends with it.
+  private func lead() {
+    let group = queue.takeGroup()
+    queue.withWriter { writer in commit(group, &writer) }
+    queue.end(group)
+  }
+
+  private func commit(_ group: [CommitRequest], _ writer: inout LogWriter) {
+    if group.count > 1, group.contains(where: { $0.need == .device }) { return commitTogether(group, &writer) }
+    // One after the other: each is seen, and each rejection is decided, as soon as its own promise holds.
+    for request in group {
+      var batch = request.takeBatch()
+      unsafe request.outcome = Result { () throws(StoreError) in
+        try commitAlone(&batch, isDisk: request.need == .device, &writer)
       }
-      let appended = try writer.noting { writer throws(WriteFailure) in
-        let appended = try writer.append(&batch, isDisk: isDisk)
-        if isDisk { try writer.sync() }
-        return appended
-      }
-      publish(batch, plan, appended, &writer)
-      notify(batch, appended.header.sequence)
-      return appended.header.sequence
     }
   }
 
-  private func notify(_ batch: Batch, _ sequence: CommitSequence) {
-    guard let observer = observer.withLock({ $0 }) else { return }
-    observer.call(
-      CommitEvent(
-        sequence: sequence, author: batch.author, contextName: batch.contextName, attachment: batch.attachment))
+  /// Commits one batch and publishes it.
+  private func commitAlone(
+    _ batch: inout Batch, isDisk: Bool, _ writer: inout LogWriter
+  ) throws(StoreError) -> CommitSequence {
+    try writer.checkIsUsable()
+    let plan = try CommitPlan(batch, state: published.committerState, indexing: indexing)
+    if batch.isEmpty {
+      // It promises that all before it is on the device, and so of what an unclean opening found, too.
+      if isDisk { try writer.noting { writer throws(WriteFailure) in try writer.settleAndSync() } }
+      return writer.lastSequence
+    }
+    let appended = try writer.noting { writer throws(WriteFailure) in
+      let appended = try writer.append(&batch, isDisk: isDisk)
+      if isDisk { try writer.sync() }
+      return appended
+    }
+    publish(batch, plan, appended, &writer)
+    if let observer = currentObserver { observer([CommitEvent(batch, appended.header.sequence)]) }
+    return appended.header.sequence
   }
 
+  /// Commits several batches with one sync, and publishes them in one step.
+  ///
+  /// Each is checked against the state that those before it make, in a copy that nobody else sees. One that is refused
+  /// leaves nothing in it, and fails alone. Nothing is published before the sync has succeeded; if it fails, all fail,
+  /// and the copy is left where it is: no later commit is taken.
+  private func commitTogether(_ group: [CommitRequest], _ writer: inout LogWriter) {
+    let base = published.snapshot()
+    var draft = CommitDraft(of: base, published.nodes)
+    let observer = currentObserver
+    var events: [CommitEvent] = []
+    var needsSync = false
+    do throws(StoreError) {
+      try writer.checkIsUsable()
+      for request in group {
+        var batch = request.takeBatch()
+        let isDisk = request.need == .device
+        let outcome = Result { () throws(StoreError) in
+          try append(&batch, isDisk: isDisk, to: &draft, &writer)
+        }
+        if writer.poison != nil { _ = try outcome.get() }
+        unsafe request.outcome = outcome
+        guard case .success(let sequence) = outcome else { continue }
+        if isDisk { needsSync = true }
+        if observer != nil, !batch.isEmpty { events.append(CommitEvent(batch, sequence)) }
+      }
+      if needsSync { try writer.noting { writer throws(WriteFailure) in try writer.settleAndSync() } }
+    } catch {
+      // What was refused was refused on the ground of commits that nobody will see, so it fails like the rest.
+      for request in group { unsafe request.outcome = .failure(error) }
+      if draft.isChanged { published.freeze() }
+      return
+    }
+    guard draft.isChanged else { return }
+    published.publish(draft.state)
+    for (segment, slot) in draft.newSegments { published.keep(segment, in: slot) }
+    if let observer, !events.isEmpty { observer(events) }
+  }
+
+  /// Checks one batch of several and appends it.
+  private func append(
+    _ batch: inout Batch, isDisk: Bool, to draft: inout CommitDraft, _ writer: inout LogWriter
+  ) throws(StoreError) -> CommitSequence {
+    let plan = try CommitPlan(batch, state: draft.state, indexing: indexing)
+    if batch.isEmpty { return writer.lastSequence }
+    let appended = try writer.noting { writer throws(WriteFailure) in try writer.append(&batch, isDisk: isDisk) }
+    draft.apply(batch, plan, appended, &writer)
+    return appended.header.sequence
+  }
+
+  private var currentObserver: (@Sendable ([CommitEvent]) -> Void)? { observer.withLock { $0 }?.call }
+
   // MARK: Publishing
+
+  /// Batches of more operations than this are applied to a copy, so that nobody who wants a snapshot waits for them.
+  private static let smallBatchLimit = 512
 
   /// Makes an appended batch visible. Nothing here can fail.
   private func publish(
@@ -83,57 +194,18 @@ final class Committer: Sendable {
     // Taken out and put back, so that the dictionary in it is not copied when it changes.
     var usage = SegmentUsage()
     swap(&usage, &writer.usage)
-    let newSlot = writer.active?.slot == nil ? writer.active?.mapped : nil
+    let newSegment = writer.active?.slot == nil ? writer.active?.mapped : nil
     var slot = writer.active?.slot ?? 0
     let isLarge = batch.operations.count + plan.insertions.count + plan.removals.count > Committer.smallBatchLimit
     published.publish(isLarge: isLarge) { state, nodes in
-      if let newSlot { slot = Committer.addSlot(newSlot, to: &state, nodes) }
-      for operation in batch.operations {
-        let offset = Int(appended.offset) + operation.start
-        Committer.apply(operation, slot: slot, offset: offset, to: &state, nodes, &usage)
-      }
-      for removal in plan.removals {
-        unsafe plan.oldKeys.bytes(of: removal.entry).withUnsafeBytes { key in
-          _ = unsafe state.index.remove(removal.entry.index, key, removal.id, in: nodes)
-        }
-      }
-      for insertion in plan.insertions {
-        unsafe batch.keys.bytes(of: insertion.entry).withUnsafeBytes { key in
-          // The plan checked the length, which is all that can be wrong with a key.
-          _ = try? unsafe state.index.insert(insertion.entry.index, key, insertion.id, in: nodes)
-        }
-      }
-      state.sequence = appended.header.sequence
+      if let newSegment { slot = state.addSlot(for: newSegment, nodes) }
+      state.apply(batch, plan, appended, in: slot, nodes, &usage)
     }
     writer.usage = usage
-    if let newSlot {
+    if let newSegment {
       writer.active?.slot = slot
-      published.keep(newSlot, in: slot)
+      published.keep(newSegment, in: slot)
     }
-  }
-
-  /// Gives a mapped segment a slot.
-  static func addSlot(_ segment: MappedSegment, to state: inout StoreState, _ nodes: NodeStore) -> UInt16 {
-    guard let slot = state.slots.firstFreeSlot else {
-      preconditionFailure("a store has at most \(SlotTable.slotMax) segments, which making room checks")
-    }
-    state.slots.set(slot, to: segment.slot, in: nodes)
-    return slot
-  }
-
-  private static func apply(
-    _ operation: Batch.Operation, slot: UInt16, offset: Int, to state: inout StoreState, _ nodes: NodeStore,
-    _ usage: inout SegmentUsage
-  ) {
-    let previous: RecordLocation?
-    if operation.kind == .delete {
-      previous = state.objects.remove(operation.id, in: nodes)
-    } else {
-      let location = RecordLocation(slot: slot, offset: offset, storedLength: operation.recordLength)
-      previous = state.objects.set(location, for: operation.id, in: nodes)
-    }
-    usage.add(operation.recordLength, to: slot, isLive: operation.kind != .delete)
-    if let previous { usage.kill(state.recordLength(at: previous), in: previous.slot) }
   }
 }
 
@@ -143,18 +215,5 @@ extension LogWriter {
     _ body: (inout LogWriter) throws(WriteFailure) -> Result
   ) throws(StoreError) -> Result {
     do throws(WriteFailure) { return try body(&self) } catch { throw note(error) }
-  }
-}
-
-extension StoreState {
-  /// The bytes of the record at a location, read from its header where the location does not know.
-  func recordLength(at location: RecordLocation) -> Int {
-    if let length = location.storedLength { return length }
-    let slot = slots[location.slot]
-    guard let base = unsafe slot.baseAddress, location.offset + RecordHeader.size <= slot.length,
-      let header = unsafe RecordHeader(
-        decoding: UnsafeRawBufferPointer(start: base + location.offset, count: RecordHeader.size))
-    else { return RecordLocation.storedLengthLimit }
-    return header.recordLength
   }
 }

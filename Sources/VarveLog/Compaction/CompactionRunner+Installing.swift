@@ -33,7 +33,7 @@ extension CompactionRunner {
       try writer.checkIsUsable()
       var slots: [UInt16] = []
       committer.published.publish(isLarge: false) { state, nodes in
-        for segment in mapped { slots.append(Committer.addSlot(segment, to: &state, nodes)) }
+        for segment in mapped { slots.append(state.addSlot(for: segment, nodes)) }
       }
       for (segment, slot) in zip(mapped, slots) { committer.published.keep(segment, in: slot) }
       for (output, slot) in zip(outputs, slots) { writer.usage.add(output.deleteByteCount, to: slot, isLive: true) }

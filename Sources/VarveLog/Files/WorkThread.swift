@@ -47,6 +47,11 @@ final class WorkThread: Sendable {
     try state.change { state throws(SystemError) in try start(&state) }
   }
 
+  /// Starts the thread if there is none.
+  func startIfNeeded() throws(SystemError) {
+    try state.change { state throws(SystemError) in if !state.hasThread { try start(&state) } }
+  }
+
   /// Adds work at the end of the queue.
   func enqueue(_ work: Work) {
     state.change { state in

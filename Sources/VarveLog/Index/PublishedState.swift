@@ -12,6 +12,8 @@ package final class PublishedState: Sendable {
       var state: StoreState
       /// The mapped segments by slot: they live as long as this, or as a snapshot that may use them.
       var segments: [UInt16: MappedSegment]
+      /// Whether the state stays as it is for good.
+      var isFrozen = false
     }
 
     let guarded: Guarded<Contents>
@@ -81,29 +83,42 @@ package final class PublishedState: Sendable {
   ///
   /// - Parameter isLarge: Whether the edit may take longer than readers should wait.
   package func publish(isLarge: Bool, _ edit: (inout StoreState, NodeStore) -> Void) {
-    let nodes = core.nodes
-    // Released outside the locks: the last reference to a snapshot takes the lock of the core when it goes.
-    let outdated: Snapshot?
     if isLarge {
-      var copy = snapshot().state
-      edit(&copy, nodes)
-      outdated = replace { $0 = copy }
+      // Held to the end, since it is what keeps readers from what is edited.
+      let base = snapshot()
+      var copy = base.state
+      edit(&copy, core.nodes)
+      publish(copy)
     } else {
-      outdated = replace { edit(&$0, nodes) }
+      finishPublishing(replace { [nodes = core.nodes] state in edit(&state, nodes) })
     }
+  }
+
+  /// Publishes what the committer made of the state, in a copy taken from a snapshot that it still holds.
+  package func publish(_ state: StoreState) { finishPublishing(replace { $0 = state }) }
+
+  private func finishPublishing(_ outdated: consuming Snapshot?) {
+    // Released outside the locks: the last reference to a snapshot takes the lock of the core when it goes.
     _ = consume outdated
-    core.guarded.withLock { _ in _ = nodes.reclaim() }
+    let nodes = core.nodes
+    core.guarded.withLock { contents in if !contents.isFrozen { _ = nodes.reclaim() } }
     nodes.trim()
   }
+
+  /// Lets the state stay as it is for good: the committer has edited nodes for a state that it will not publish, so
+  /// that what it retired is in use, and nothing may be built on either. Later publications do nothing.
+  package func freeze() { core.guarded.withLock { $0.isFrozen = true } }
 
   /// Changes the state and takes away the snapshot of what it was, both in one step.
   private func replace(_ edit: (inout StoreState) -> Void) -> Snapshot? {
     newest.withLock { newest in
-      core.guarded.withLock { contents in
+      let isFrozen = core.guarded.withLock { contents in
+        if contents.isFrozen { return true }
         edit(&contents.state)
         publicationCount.add(1, ordering: .releasing)
+        return false
       }
-      return newest.take()
+      return isFrozen ? nil : newest.take()
     }
   }
 
@@ -116,6 +131,7 @@ package final class PublishedState: Sendable {
   package func retireSegments(in slots: [UInt16]) {
     let nodes = core.nodes
     core.guarded.withLock { contents in
+      if contents.isFrozen { return }
       for slot in slots {
         guard let segment = contents.segments.removeValue(forKey: slot) else { continue }
         nodes.retire(owner: segment)

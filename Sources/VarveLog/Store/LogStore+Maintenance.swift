@@ -12,6 +12,9 @@ extension LogStore {
     try await startedCompactor().compact()
   }
 
+  /// How many commits wait behind the one at work, for tests.
+  package var waitingCommitCount: Int { committer?.queue.waitingCount ?? 0 }
+
   /// What the store holds now.
   public func statistics() -> StoreStatistics {
     var statistics = StoreStatistics()

@@ -112,8 +112,21 @@ public final class LogStore: Sendable {
   ///   not hold, `.limitExceeded`, `.diskFull`: the store is as it was and goes on. `.ioFailure` from a write or
   ///   sync of the commit itself: it is poisoned, and whether the commit survives is decided by the next opening. `.poisoned`, `.closed`, `.readOnly`.
   @discardableResult
-  public func commit(_ batch: Batch, durability: Durability? = nil) throws(StoreError) -> CommitSequence {
+  public func commit(_ batch: consuming Batch, durability: Durability? = nil) throws(StoreError) -> CommitSequence {
     try writable().commit(batch, isDisk: (durability ?? options.durability) == .disk)
+  }
+
+  /// Commits a batch as the blocking form does, without blocking the thread for the device: a task may call it on any
+  /// executor. `.system` commits are made on the calling thread when nobody else commits; `.disk` commits are led by a
+  /// thread of the store's own, which costs a task two hops and is made up for by what shares its sync.
+  ///
+  /// The commit is made also when the task is cancelled meanwhile.
+  /// - Throws: As the blocking form.
+  @discardableResult
+  public func commit(
+    _ batch: consuming Batch, durability: Durability? = nil
+  ) async throws(StoreError) -> CommitSequence {
+    try await writable().commit(batch, isDisk: (durability ?? options.durability) == .disk)
   }
 
   /// Fills a batch with `fill` and commits it. See ``commit(_:durability:)``.
@@ -128,10 +141,24 @@ public final class LogStore: Sendable {
     return try commit(batch, durability: durability)
   }
 
-  /// Has `observer` called with each commit from now on, in the order of publication, on the committing thread and
-  /// before the next commit is published: ``snapshot()`` within it gives exactly the state after the commit. It must
-  /// be quick and must not commit. One observer at a time.
-  public func setCommitObserver(_ observer: (@Sendable (CommitEvent) -> Void)?) {
+  /// Fills a batch with `fill` and commits it without blocking the thread for the device. See
+  /// ``commit(_:durability:)-(Batch,_)``.
+  ///
+  /// - Throws: As there, and what `fill` throws; then nothing is committed.
+  @discardableResult
+  public func commit(
+    durability: Durability? = nil, _ fill: (inout Batch) throws -> Void
+  ) async throws -> CommitSequence {
+    var batch = try makeBatch()
+    try fill(&batch)
+    return try await commit(batch, durability: durability)
+  }
+
+  /// Has `observer` called with each publication from now on, in order, before the next one and before any commit in
+  /// it returns: with the commits that became visible in one step, which are those that shared a sync.
+  /// ``snapshot()`` within it gives exactly the state after the last of them. It is called on a thread that commits,
+  /// must be quick and must not commit. One observer at a time.
+  public func setCommitObserver(_ observer: (@Sendable ([CommitEvent]) -> Void)?) {
     committer?.setObserver(observer)
   }
 

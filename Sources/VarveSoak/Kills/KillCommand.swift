@@ -171,7 +171,7 @@ struct KillSoak {
     default:
       let workload = KillWriter.workload(seed: seed)
       let next = sequence.next
-      try store.commit { try $0.apply(workload.operations(at: next)) }
+      try await store.commit { try $0.apply(workload.operations(at: next)) }
       advanceModel(to: next)
       try await store.compact()
       if number % 8 == 3 { try store.close() }

@@ -39,7 +39,7 @@ package struct SampleStore: Sendable {
     while try history.lastSequence.rawValue < 52 || LogLayout(of: StoreImage(of: "store", on: files)).prepared == nil {
       let number = history.lastSequence.rawValue + 1
       let operations = SampleStore.workload.operations(at: history.lastSequence.next)
-      try store.commit(durability: number > 48 ? .system : .disk) { try $0.apply(operations) }
+      try await store.commit(durability: number > 48 ? .system : .disk) { try $0.apply(operations) }
       history.commit(operations)
       if number == 25 { try await store.compact() }
     }

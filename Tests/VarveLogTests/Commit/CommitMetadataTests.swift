@@ -57,7 +57,8 @@ import VarveTestSupport
     let store = try TestStore()
     let seen = Guarded<[(event: CommitEvent, sequence: CommitSequence, body: [UInt8]?)]>([])
     let opened = store.store
-    opened.setCommitObserver { [weak opened] event in
+    opened.setCommitObserver { [weak opened] events in
+      guard let event = events.first, events.count == 1 else { return }
       let snapshot = opened?.snapshot()
       let body = try? snapshot?.bytes(of: .test(1))
       seen.withLock { $0.append((event, snapshot?.sequence ?? .zero, body ?? nil)) }

@@ -21,9 +21,11 @@ import VarveTestSupport
     let store = try TestStore()
     let opened = store.store
     let log = Guarded<[(sequence: CommitSequence, operations: [RecordOperation])]>([])
-    opened.setCommitObserver { event in
-      let operations = event.attachment as? [RecordOperation] ?? []
-      log.withLock { $0.append((event.sequence, operations)) }
+    opened.setCommitObserver { [weak opened] events in
+      guard opened?.snapshot().sequence == events.last?.sequence else { return }
+      log.withLock { log in
+        for event in events { log.append((event.sequence, event.attachment as? [RecordOperation] ?? [])) }
+      }
     }
     let threadCount = 4
     let commitCount = 150

@@ -92,7 +92,7 @@ import VarveTestSupport
         do throws(StoreError) {
           var batch = try store.store.makeBatch()
           try batch.put(.test(serial), .test(serial))
-          try store.store.commit(batch)
+          try await store.store.commit(batch)
           store.history.commit([.put(.test(serial), .test(serial))])
         } catch { failure = error }
       }

@@ -11,7 +11,7 @@ import VarveTestSupport
     var history = CommitHistory()
     for step in 0..<70 {
       let operations = Workload(seed: seed).operations(at: history.lastSequence.next)
-      try store.commit(durability: step % 5 == 0 ? .disk : .system) { try $0.apply(operations) }
+      try await store.commit(durability: step % 5 == 0 ? .disk : .system) { try $0.apply(operations) }
       history.commit(operations)
       if step == 40 { try await store.compact() }
     }
@@ -69,7 +69,7 @@ import VarveTestSupport
       var extended = history
       let recovered = try LogStore.open(at: "store", options: .small(seed: 8), fileSystem: watched)
       let operations = [RecordOperation.put(.test(1 << 20), [1])]
-      try recovered.commit { try $0.apply(operations) }
+      try await recovered.commit { try $0.apply(operations) }
       extended.commit(operations)
       try recovered.close()
       for image in inner.withLock({ $0 }) {
@@ -248,7 +248,7 @@ import VarveTestSupport
       let store = try LogStore.open(at: "store", options: .small(), fileSystem: files)
       for _ in 0..<60 {
         let operations = Workload(seed: 9).operations(at: history.lastSequence.next)
-        try store.commit { try $0.apply(operations) }
+        try await store.commit { try $0.apply(operations) }
         history.commit(operations)
       }
       compaction = Task { try await store.compact() }

@@ -116,7 +116,7 @@ final class FaultDriver {
     } catch let error as StoreError {
       note(error, [.ioFailure, .diskFull])
       try expectHistory()
-      if (try? store.commit(store.makeBatch(), durability: .system)) == nil { self.store = nil }
+      if (try? await store.commit(store.makeBatch(), durability: .system)) == nil { self.store = nil }
     }
   }
 

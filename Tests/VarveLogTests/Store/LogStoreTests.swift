@@ -67,10 +67,10 @@ import VarveLog
       let serial = step % 50
       let body = [UInt8](repeating: UInt8(step % 251), count: Int(step % 97))
       if step % 7 == 3 {
-        try store.commit { try $0.delete(Self.id(serial)) }
+        try await store.commit { try $0.delete(Self.id(serial)) }
         model[serial] = nil
       } else {
-        try store.commit { try $0.put(Self.id(serial), body) }
+        try await store.commit { try $0.put(Self.id(serial), body) }
         model[serial] = body
       }
     }
@@ -86,7 +86,7 @@ import VarveLog
     #expect(report.bytesAfter < report.bytesBefore)
     try check(store)
     #expect(before.count == model.count)
-    try store.commit { try $0.put(Self.id(1), [7, 7]) }
+    try await store.commit { try $0.put(Self.id(1), [7, 7]) }
     model[1] = [7, 7]
     try check(store)
     try store.close()

@@ -79,33 +79,33 @@ import VarveTestSupport
     let wakes = Guarded(0)
     let inbox = ContextInbox { wakes.withLock { $0 += 1 } }
     let snapshot = try snapshot()
-    inbox.post(ChangeEvent(origin: inbox, inserted: [], updated: [], deleted: []), snapshot)
+    inbox.post([ChangeEvent(origin: inbox, inserted: [], updated: [], deleted: [])], snapshot)
     #expect(wakes.withLock { $0 } == 0)
-    for _ in 0..<3 { inbox.post(event(updated: [1]), snapshot) }
+    for _ in 0..<3 { inbox.post([event(updated: [1])], snapshot) }
     #expect(wakes.withLock { $0 } == 1)
     _ = inbox.drain()
-    inbox.post(event(updated: [1]), snapshot)
+    inbox.post([event(updated: [1])], snapshot)
     #expect(wakes.withLock { $0 } == 2)
   }
 
   @Test func `the hub forgets inboxes that are gone and asks for a snapshot only when somebody listens`() throws {
     let hub = CommitHub()
     let snapshot = try snapshot()
-    hub.publish(event(updated: [1])) {
+    hub.publish([event(updated: [1])]) {
       Issue.record("nobody listens"); return snapshot
     }
     var inbox: ContextInbox? = ContextInbox()
     _ = hub.add(try #require(inbox)) { snapshot }
-    hub.publish(event(updated: [1])) { snapshot }
+    hub.publish([event(updated: [1])]) { snapshot }
     #expect(inbox?.drain()?.changed?.count == 1)
-    hub.publish(event()) {
+    hub.publish([event()]) {
       Issue.record("no object changed"); return snapshot
     }
     inbox = nil
     #expect(hub.listenerCount == 0)
     for _ in 0..<100 { _ = hub.add(ContextInbox()) { snapshot } }
     #expect(hub.listenerCount == 0)
-    hub.publish(event(updated: [1])) {
+    hub.publish([event(updated: [1])]) {
       Issue.record("nobody listens"); return snapshot
     }
   }

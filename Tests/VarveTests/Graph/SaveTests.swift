@@ -21,7 +21,7 @@ import VarveTestSupport
     let events = Guarded<[CommitEvent]>([])
     let store = container.coordinator.store
     Food.make("Warm up the block of serials", in: context)
-    store.setCommitObserver { event in events.withLock { $0.append(event) } }
+    store.setCommitObserver { seen in events.withLock { $0 += seen } }
     context.name = "kitchen"
     context.transactionAuthor = "Ada"
     for number in 0..<100 { Food.make("Food", number, in: context) }
@@ -46,8 +46,8 @@ import VarveTestSupport
     let events = Guarded<[ChangeEvent]>([])
     let foods = (0..<3).map { Food.make("Food", $0, in: context) }
     try context.save()
-    container.coordinator.store.setCommitObserver { event in
-      events.withLock { $0 += [event.attachment as? ChangeEvent].compactMap(\.self) }
+    container.coordinator.store.setCommitObserver { seen in
+      events.withLock { $0 += seen.compactMap { $0.attachment as? ChangeEvent } }
     }
     foods[0].name = "Changed"
     try context.delete(foods[1])

@@ -137,7 +137,7 @@ import VarveTestSupport
           group.addTask {
             try await container.close()
             do {
-              try container.coordinator.store.commit { _ in }
+              try await container.coordinator.store.commit { _ in }
               return nil
             } catch let error as StoreError { return error.code }
           }
