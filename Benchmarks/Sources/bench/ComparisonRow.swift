@@ -133,6 +133,7 @@ func number(_ value: Double) -> String {
   case 1e3...: return rounded(value / 1e3, 1) + " k"
   case 100...: return rounded(value, 0)
   case 1...: return rounded(value, 2)
-  default: return rounded(value, 3)
+  case 0.01...: return rounded(value, 3)
+  default: return rounded(value, 5)
   }
 }
