@@ -44,6 +44,11 @@ static inline void varve_or_relaxed(void *address, uint64_t bits) {
   __atomic_fetch_or((uint64_t *)address, bits, __ATOMIC_RELAXED);
 }
 
+/// Asks the processor to fetch the memory at `address`, which need not be readable. Changes nothing.
+static inline void varve_prefetch(const void *address) {
+  __builtin_prefetch(address, 0, 3);
+}
+
 // MARK: Locks and threads (threads.c)
 
 /// A mutex at a stable address. Made by `varve_mutex_create`.

@@ -28,6 +28,14 @@ public final class Reader {
     _ id: RecordID, _ body: (RecordHeader, RawSpan) throws -> Result
   ) throws -> Result? { try snapshot.read(id, body) }
 
+  /// Hands the records of many IDs to `body`. See ``Snapshot/read(_:_:)-(Span<RecordID>,_)``.
+  ///
+  /// - Throws: `.corrupt` at the first damaged record, and what `body` throws.
+  @inline(__always)
+  public func read(_ ids: Span<RecordID>, _ body: (Int, RecordHeader, RawSpan) throws -> Void) throws {
+    try snapshot.read(ids, body)
+  }
+
   /// Lets the snapshot go, until the next read.
   public func release() { current = nil }
 }
