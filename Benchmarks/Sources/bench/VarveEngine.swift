@@ -60,8 +60,9 @@ final class VarveSession: BenchmarkSession {
   func remove(_ id: UInt64) { must("varve: deleting") { try batch?.delete(Self.recordID(id)) } }
 
   func commit() {
+    // Not in a closure, which would keep the batch from being given away.
     guard let batch = batch.take() else { return }
-    _ = must("varve: committing") { try store.commit(batch, durability: durability) }
+    do { try store.commit(consume batch, durability: durability) } catch { fail("varve: committing failed: \(error)") }
   }
 
   func get(_ id: UInt64, _ sum: inout UInt64) -> Bool {
