@@ -78,8 +78,7 @@ struct ComparisonTable {
     survives a kill of the process, but for the last moments of WiredTiger, which collects its log in memory. After a \
     loss of power LMDB without sync may be damaged; the others have lost the end.
 
-    ¹ RocksDB by MultiGet. Varve has no call that reads several yet, and like the others reads them one by one in one \
-    snapshot.
+    ¹ Varve and RocksDB, by MultiGet, have a call that reads several. The others read one by one in one snapshot.
     """
   }
 }

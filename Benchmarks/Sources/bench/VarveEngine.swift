@@ -77,17 +77,15 @@ final class VarveSession: BenchmarkSession {
     } catch { fail("varve: reading failed: \(error)") }
   }
 
-  /// One by one in one snapshot: there is no call yet that reads several.
   func getMany(_ ids: UnsafeBufferPointer<UInt64>, _ sum: inout UInt64) -> Int {
-    let snapshot = reader.snapshot
+    var recordIDs = InlineArray<16, RecordID>(repeating: Self.recordID(0))
+    for i in ids.indices { recordIDs[i] = unsafe Self.recordID(ids[i]) }
     var count = 0
-    for i in ids.indices {
-      let id = unsafe ids[i]
-      let found = must("varve: reading") {
-        try snapshot.read(Self.recordID(id)) { _, body in consume(id, body, &sum) }
+    do {
+      try reader.read(recordIDs.span.extracting(..<ids.count)) { number, _, body in
+        if unsafe consume(ids[number], body, &sum) { count += 1 }
       }
-      if found == true { count += 1 }
-    }
+    } catch { fail("varve: reading failed: \(error)") }
     return count
   }
 
