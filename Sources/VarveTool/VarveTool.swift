@@ -17,12 +17,12 @@ struct VarveTool {
     discussion: """
       'varve --version' shows the version.
 
-      info, dump and verify change nothing, and may be used while a program has the store open.
+      info, dump, verify and backup do not change the store, and may be used while a program has the store open.
 
       Exit codes: 0 all is well, 1 something is wrong with the store, 2 it could not be done, 64 the command line makes
       no sense.
       """,
-    version: "varve \(version)", commands: [info, dump, verify, compact], describing: { explanation(of: $0) })
+    version: "varve \(version)", commands: [info, dump, verify, compact, backup], describing: { explanation(of: $0) })
 
   static func main() async {
     // Whoever reads our output may stop: then the write fails, and there is no more to do. Without this the signal

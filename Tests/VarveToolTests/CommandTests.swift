@@ -58,6 +58,26 @@ import VarveTestSupport
     #expect(try folder.varve("dump", folder.store).output.split(separator: "\n").count == 301)
   }
 
+  @Test func `backs a store up that a program has open`() throws {
+    let folder = try ToolFolder()
+    try folder.fill(foods: 20)
+    let container = try folder.open()
+    let context = container.newBackgroundContext()
+    try context.insert(entityNamed: "Shelf")["name"] = "Cellar"
+    try context.save()
+    let backup = try folder.varve("backup", folder.store, folder.path("copy.varve"))
+    #expect(backup.ending == .exit(0) && backup.errorOutput == "")
+    #expect(backup.output.contains("last commit  \(context.sequence)\n"))
+    try container.close()
+    #expect(try folder.varve("verify", folder.path("copy.varve")).all == ["exit(0)", "OK\n", ""])
+    let dump = try folder.varve("dump", folder.store)
+    #expect(dump.output.contains("Cellar"))
+    #expect(try folder.varve("dump", folder.path("copy.varve")).all == dump.all)
+    let again = try folder.varve("backup", folder.store, folder.path("copy.varve"))
+    #expect(again.ending == .exit(2) && again.output == "")
+    #expect(again.errorOutput.contains("since something is there"))
+  }
+
   @Test func `dumps one object a line`() throws {
     let folder = try ToolFolder()
     try folder.fill()

@@ -94,8 +94,10 @@ extension LogWriter {
 }
 
 extension StoreContext {
-  /// Removes a file that a durable manifest lists as removable or preparing. If that fails, the next opening does it.
+  /// Removes a file that a durable manifest lists as removable or preparing, now or when nobody copies it any more. If
+  /// that fails, the next opening does it.
   func remove(_ file: SegmentFile) {
+    if removals.putsOff(file) { return }
     do throws(StoreError) {
       try segmentFolder.remove(StoreLayout.fileName(file))
       manifests.didUnlink(file)

@@ -14,6 +14,8 @@ final class StoreContext: Sendable {
   let options: StoreOptions
   /// The list of the store's files.
   let manifests: ManifestStore
+  /// Who copies files that a compaction may want to remove.
+  let removals = RemovalHold()
   private let generator: Guarded<SaltGenerator>
 
   init(folder: any Directory, segmentFolder: any Directory, options: StoreOptions, manifest: Manifest) {

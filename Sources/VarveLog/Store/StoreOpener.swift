@@ -65,7 +65,8 @@ struct StoreOpener {
     return try fileSystem.openDirectory(at: path)
   }
 
-  private var parentPath: String {
+  /// The folder that the store stands in.
+  var parentPath: String {
     var end = path.endIndex
     while end > path.startIndex, path[path.index(before: end)] == "/" { end = path.index(before: end) }
     guard let slash = path[..<end].lastIndex(of: "/") else { return "." }
