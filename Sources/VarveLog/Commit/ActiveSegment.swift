@@ -14,6 +14,8 @@ struct ActiveSegment {
   let capacity: UInt64
   var firstSequence = CommitSequence.zero
   var running = RunningChecksum()
+  /// Whether the file stands among those to be synced.
+  var isUnsynced = false
 
   /// Whether frames are copied into the mapping, or written.
   let usesMapping: Bool
@@ -21,6 +23,13 @@ struct ActiveSegment {
   /// Bytes of zeros that are written in one call. Larger calls make page-cache folios that cost a megabyte of device
   /// writes per small sync.
   private static let zeroCallSize = 16 << 10
+
+  /// Notes a frame at the end.
+  mutating func didAppend(_ header: FrameHeader) {
+    end += UInt64(header.length)
+    running.add(header)
+    if firstSequence == .zero { firstSequence = header.sequence }
+  }
 
   /// Makes sure that the file has room for `length` more bytes, written before: what meets a full disk, meets it
   /// here, in front of any byte of a commit.

@@ -5,7 +5,9 @@
 ///
 /// After an operation threw, the batch is spoiled: committing it throws the same error and changes nothing, also when
 /// the caller swallowed the first one.
-public struct Batch {
+///
+/// A batch cannot be copied: it is given away when it is committed.
+public struct Batch: ~Copyable {
   struct Operation {
     var id: RecordID
     var kind: RecordKind
@@ -37,13 +39,23 @@ public struct Batch {
   var expectations: [Expectation] = []
   var keys = IndexKeys()
   var failure: StoreError?
-  private let options: StoreOptions
+  private let recordSizeLimit: Int
+  private let batchSizeLimit: Int
+  private let compressionThreshold: Int
   private let indexing: (any RowIndexing)?
 
-  init(options: StoreOptions, indexing: (any RowIndexing)?) {
-    self.options = options
+  /// Most commits are of one record that is not long: then the frame takes its memory once.
+  private static let firstCapacity = 512
+
+  init(options: borrowing StoreOptions, indexing: (any RowIndexing)?) {
+    recordSizeLimit = options.recordSizeLimit
+    batchSizeLimit = options.batchSizeLimit
+    compressionThreshold = options.compressionThreshold
     self.indexing = indexing
-    buffer = [UInt8](repeating: 0, count: FrameHeader.size)
+    buffer = unsafe [UInt8](unsafeUninitializedCapacity: Batch.firstCapacity) { bytes, count in
+      unsafe bytes[..<FrameHeader.size].initialize(repeating: 0)
+      count = FrameHeader.size
+    }
   }
 
   /// Whether the batch does nothing. An empty batch still checks its expectations, and commits nothing.
@@ -133,18 +145,18 @@ public struct Batch {
   }
 
   private func checkLimits(_ id: RecordID, bodyLength: Int) throws(StoreError) {
-    if bodyLength > options.recordSizeLimit {
+    if bodyLength > recordSizeLimit {
       throw StoreError(
         .limitExceeded,
-        "The body of record \(id) has \(bodyLength) bytes, and recordSizeLimit is \(options.recordSizeLimit). "
+        "The body of record \(id) has \(bodyLength) bytes, and recordSizeLimit is \(recordSizeLimit). "
           + "Nothing was committed; store less, or open the store with a higher limit.", at: .init(record: id))
     }
     // Room for the header, an LZ4 block that turns out longer, and the names at the end.
     let length = buffer.count + RecordHeader.size + bodyLength + 8 + 512
-    if length > options.batchSizeLimit || operations.count >= Int(Int32.max) {
+    if length > batchSizeLimit || operations.count >= Int(Int32.max) {
       throw StoreError(
         .limitExceeded,
-        "The batch would have more than \(options.batchSizeLimit) bytes, which is batchSizeLimit. Nothing was "
+        "The batch would have more than \(batchSizeLimit) bytes, which is batchSizeLimit. Nothing was "
           + "committed; split the work into several commits.", at: .init(record: id))
     }
   }
@@ -169,7 +181,7 @@ public struct Batch {
     var header = RecordHeader(
       id: id, version: .zero, kind: kind, isCompressed: false, storedLength: body.count, checksum: 0)
     let start = buffer.count
-    if body.count > options.compressionThreshold, let block = unsafe CompressedBody.encode(body) {
+    if body.count > compressionThreshold, let block = unsafe CompressedBody.encode(body) {
       header.isCompressed = true
       header.storedLength = block.count
       buffer.append(contentsOf: repeatElement(0, count: RecordHeader.size))

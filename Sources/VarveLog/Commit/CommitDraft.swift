@@ -20,7 +20,7 @@ struct CommitDraft {
 
   /// Applies a batch that was checked and appended.
   mutating func apply(
-    _ batch: Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, _ writer: inout LogWriter
+    _ batch: borrowing Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, _ writer: inout LogWriter
   ) {
     guard let active = writer.active else { preconditionFailure("what was appended stands in the active segment") }
     let slot: UInt16
@@ -48,7 +48,7 @@ extension StoreState {
 
   /// Makes of the state what a batch does to it, whose frame stands in the segment of `slot`.
   mutating func apply(
-    _ batch: Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, in slot: UInt16, _ nodes: NodeStore,
+    _ batch: borrowing Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, in slot: UInt16, _ nodes: NodeStore,
     _ usage: inout SegmentUsage
   ) {
     for operation in batch.operations {

@@ -22,7 +22,7 @@ struct CommitPlan {
   ///
   /// - Throws: `.versionMismatch`, `.existenceMismatch`, `.rangeNotEmpty`, `.duplicateKey`, `.corrupt` when a row that
   ///   has to be looked at is damaged.
-  init(_ batch: Batch, state: StoreState, indexing: (any RowIndexing)?) throws(StoreError) {
+  init(_ batch: borrowing Batch, state: StoreState, indexing: (any RowIndexing)?) throws(StoreError) {
     if batch.operations.count > 1 {
       lastOperations.reserveCapacity(batch.operations.count)
       for (position, operation) in batch.operations.enumerated() { lastOperations[operation.id] = position }
@@ -34,19 +34,19 @@ struct CommitPlan {
   }
 
   /// The operation that decides what becomes of the record, or `nil` if the batch does not touch it.
-  private func decidingOperation(_ id: RecordID, in batch: Batch) -> Batch.Operation? {
+  private func decidingOperation(_ id: RecordID, in batch: borrowing Batch) -> Batch.Operation? {
     if batch.operations.count == 1 { return batch.operations[0].id == id ? batch.operations[0] : nil }
     return lastOperations[id].map { batch.operations[$0] }
   }
 
-  private func exists(_ id: RecordID, after batch: Batch, _ state: StoreState) -> Bool {
+  private func exists(_ id: RecordID, after batch: borrowing Batch, _ state: StoreState) -> Bool {
     if let operation = decidingOperation(id, in: batch) { return operation.kind != .delete }
     return state.objects.location(of: id) != nil
   }
 
   // MARK: Before
 
-  private func checkVersions(_ batch: Batch, _ state: StoreState) throws(StoreError) {
+  private func checkVersions(_ batch: borrowing Batch, _ state: StoreState) throws(StoreError) {
     for case .version(let id, let expected) in batch.expectations {
       let found = try state.version(of: id)
       if (found ?? .zero) == expected { continue }
@@ -62,7 +62,7 @@ struct CommitPlan {
   // MARK: Keys
 
   private mutating func planKeys(
-    _ batch: Batch, _ state: StoreState, _ indexing: any RowIndexing
+    _ batch: borrowing Batch, _ state: StoreState, _ indexing: any RowIndexing
   ) throws(StoreError) {
     for (position, operation) in batch.operations.enumerated() where indexing.hasKeys(entity: operation.id.entity) {
       if batch.operations.count > 1, lastOperations[operation.id] != position { continue }
@@ -113,7 +113,7 @@ struct CommitPlan {
   // MARK: After
 
   private func checkUniqueness(
-    _ batch: Batch, _ state: StoreState, _ indexing: (any RowIndexing)?
+    _ batch: borrowing Batch, _ state: StoreState, _ indexing: (any RowIndexing)?
   ) throws(StoreError) {
     guard let indexing, !insertions.isEmpty else { return }
     let unique = Set(indexing.indexes.lazy.filter(\.isUnique).map(\.id))
@@ -155,7 +155,7 @@ struct CommitPlan {
       at: .init(record: holder, index: insertion.entry.index))
   }
 
-  private func checkOutcome(_ batch: Batch, _ state: StoreState) throws(StoreError) {
+  private func checkOutcome(_ batch: borrowing Batch, _ state: StoreState) throws(StoreError) {
     var inserted: [IndexID: [KeyChange]]?
     for expectation in batch.expectations {
       switch expectation {
@@ -184,14 +184,14 @@ struct CommitPlan {
   }
 
   /// The keys that come, by index and in order, so that many expectations cost a search each.
-  private func sortedInsertions(_ batch: Batch) -> [IndexID: [KeyChange]] {
+  private func sortedInsertions(_ batch: borrowing Batch) -> [IndexID: [KeyChange]] {
     Dictionary(grouping: insertions, by: \.entry.index).mapValues { changes in
       changes.sorted { batch.keys.bytes(of: $0.entry).lexicographicallyPrecedes(batch.keys.bytes(of: $1.entry)) }
     }
   }
 
   /// A record that the batch puts under the prefix.
-  private func firstInserted(_ changes: [KeyChange], _ prefix: [UInt8], _ batch: Batch) -> RecordID? {
+  private func firstInserted(_ changes: [KeyChange], _ prefix: [UInt8], _ batch: borrowing Batch) -> RecordID? {
     var low = 0
     var high = changes.count
     while low < high {

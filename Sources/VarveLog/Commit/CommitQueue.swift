@@ -6,7 +6,8 @@ final class CommitQueue: Sendable {
   private let lock = Lock()
   // Touched only under the lock.
   private nonisolated(unsafe) var line = CommitLine<CommitRequest>()
-  private let writer: Guarded<LogWriter>
+  // Touched only by whoever leads. The lock, under which leads begin and end, orders one after the other.
+  private nonisolated(unsafe) var writer: LogWriter
   private let taskLeader = Guarded<TaskLeader?>(nil)
 
   /// A function in a type of its own, so that it is not wrapped anew each time that it is looked at.
@@ -14,7 +15,7 @@ final class CommitQueue: Sendable {
     let call: @Sendable () -> Void
   }
 
-  init(_ writer: sending LogWriter) { self.writer = Guarded(writer) }
+  init(_ writer: sending LogWriter) { unsafe self.writer = writer }
 
   /// Has `lead` called when the request of a task is next: it must find a thread that leads. Set before the first turn.
   func setTaskLeader(_ lead: @escaping @Sendable () -> Void) { taskLeader.withLock { $0 = TaskLeader(call: lead) } }
@@ -39,7 +40,7 @@ final class CommitQueue: Sendable {
       _ = takeGroup()
     }
     defer { end() }
-    return try writer.withLock(body)
+    return try unsafe body(&writer)
   }
 
   // MARK: Leading
@@ -70,7 +71,9 @@ final class CommitQueue: Sendable {
   ///
   /// - Returns: Whether it leads: then it is still in the line, and the caller takes the group and calls ``end(_:)``.
   func leadsInTheEnd(_ request: CommitRequest) -> Bool {
-    guard case .thread(let condition) = request.waiter else { preconditionFailure("a task does not block its thread") }
+    guard case .thread(let condition) = unsafe request.waiter else {
+      preconditionFailure("a task does not block its thread")
+    }
     lock.lock()
     defer { lock.unlock() }
     if unsafe line.append(request, request.need) { return true }
@@ -89,7 +92,7 @@ final class CommitQueue: Sendable {
   func withWriter<Result, Failure: Error>(
     _ body: (inout sending LogWriter) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    try writer.withLock(body)
+    try unsafe body(&writer)
   }
 
   /// Ends the lead: passes it on, and lets the group know, whose outcomes are set.
@@ -98,7 +101,7 @@ final class CommitQueue: Sendable {
     let next = unsafe line.end()
     var isTaskNext = false
     // First the next leader, whom the most wait for.
-    switch next?.waiter {
+    switch unsafe next?.waiter {
     case .thread(let condition)?:
       if let next { unsafe next.stage = .leads }
       condition.signal()
@@ -107,12 +110,12 @@ final class CommitQueue: Sendable {
     }
     for request in group {
       unsafe request.stage = .done
-      if case .thread(let condition) = request.waiter { condition.signal() }
+      if case .thread(let condition) = unsafe request.waiter { condition.signal() }
     }
     lock.unlock()
     if isTaskNext { findTaskLeader() }
     for request in group {
-      if case .task(let continuation) = request.waiter, let outcome = unsafe request.outcome {
+      if case .task(let continuation?) = unsafe request.waiter, let outcome = unsafe request.outcome {
         continuation.resume(returning: outcome)
       }
     }

@@ -17,11 +17,12 @@ final class CommitRequest: Sendable {
     /// A thread, which may lead as well.
     case thread(ConditionVariable)
     /// A task. It cannot lead: that would block a thread of the cooperative pool.
-    case task(CheckedContinuation<Result<CommitSequence, StoreError>, Never>)
+    case task(CheckedContinuation<Result<CommitSequence, StoreError>, Never>?)
   }
 
   let need: CommitLine<CommitRequest>.Need
-  let waiter: Waiter
+  // Set before the request stands in the line.
+  nonisolated(unsafe) var waiter: Waiter
   // Touched by whoever made the request until it stands in the line, then by the leader that takes it.
   private nonisolated(unsafe) var batch: Batch?
   // Touched only under the lock of the queue.
@@ -32,7 +33,7 @@ final class CommitRequest: Sendable {
   init(_ batch: consuming Batch?, _ need: CommitLine<CommitRequest>.Need, _ waiter: Waiter) {
     unsafe self.batch = consume batch
     self.need = need
-    self.waiter = waiter
+    unsafe self.waiter = waiter
   }
 
   /// Hands the batch to the leader, once.

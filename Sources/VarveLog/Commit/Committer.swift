@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A commit, as the store's observer gets it.
 public struct CommitEvent: Sendable {
   /// The commit.
@@ -9,7 +11,7 @@ public struct CommitEvent: Sendable {
   /// What the batch carried for the observer.
   public let attachment: (any Sendable)?
 
-  init(_ batch: Batch, _ sequence: CommitSequence) {
+  init(_ batch: borrowing Batch, _ sequence: CommitSequence) {
     self.sequence = sequence
     author = batch.author
     contextName = batch.contextName
@@ -34,6 +36,8 @@ final class Committer: Sendable {
   let published: PublishedState
   let indexing: (any RowIndexing)?
   private let observer = Guarded<Observer?>(nil)
+  /// So that a commit that nobody observes takes no lock to find that out.
+  private let hasObserver = Atomic<Bool>(false)
   /// Leads for tasks, which must not block their thread. Started with the first such commit.
   private let taskThread = WorkThread(name: "varve-commit", isLowPriority: false)
 
@@ -58,6 +62,7 @@ final class Committer: Sendable {
   /// Has `observer` called with each publication from now on.
   func setObserver(_ observer: (@Sendable ([CommitEvent]) -> Void)?) {
     self.observer.withLock { $0 = observer.map { Observer(call: $0) } }
+    hasObserver.store(observer != nil, ordering: .releasing)
   }
 
   // MARK: Committing
@@ -85,9 +90,10 @@ final class Committer: Sendable {
     do throws(SystemError) {
       try taskThread.startIfNeeded()
     } catch { throw StoreError(error, cannot: "start the thread", "varve-commit") }
-    let waiting = batch
+    let request = CommitRequest(consume batch, isDisk ? .device : .process, .task(nil))
     let outcome = await withCheckedContinuation { continuation in
-      queue.enqueue(CommitRequest(waiting, isDisk ? .device : .process, .task(continuation)))
+      unsafe request.waiter = .task(continuation)
+      queue.enqueue(request)
     }
     return try outcome.get()
   }
@@ -180,7 +186,9 @@ final class Committer: Sendable {
     return appended.header.sequence
   }
 
-  private var currentObserver: (@Sendable ([CommitEvent]) -> Void)? { observer.withLock { $0 }?.call }
+  private var currentObserver: (@Sendable ([CommitEvent]) -> Void)? {
+    hasObserver.load(ordering: .acquiring) ? observer.withLock { $0 }?.call : nil
+  }
 
   // MARK: Publishing
 
@@ -189,7 +197,7 @@ final class Committer: Sendable {
 
   /// Makes an appended batch visible. Nothing here can fail.
   private func publish(
-    _ batch: Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, _ writer: inout LogWriter
+    _ batch: borrowing Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, _ writer: inout LogWriter
   ) {
     // Taken out and put back, so that the dictionary in it is not copied when it changes.
     var usage = SegmentUsage()

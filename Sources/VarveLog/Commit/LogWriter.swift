@@ -69,23 +69,25 @@ struct LogWriter {
   mutating func append(_ batch: inout Batch, isDisk: Bool) throws(WriteFailure) -> Appended {
     let length = batch.frameLength
     try makeRoom(for: length)
-    guard var active else { preconditionFailure("making room opens a segment") }
-    let offset = active.end
+    // Changed in place: taken out it would cost a reference count for each of its parts.
+    guard let offset = active?.end, let salt = active?.salt, let id = active?.id else {
+      preconditionFailure("making room opens a segment")
+    }
     let header = batch.finishFrame(
-      sequence: lastSequence.next, seed: FrameHeader.seed(salt: active.salt, offset: offset), isDisk: isDisk,
+      sequence: lastSequence.next, seed: FrameHeader.seed(salt: salt, offset: offset), isDisk: isDisk,
       durableThrough: durable, timeMicroseconds: context.timeMicroseconds)
     precondition(header.length == length, "the frame has the length that room was made for")
     try poisoningly { () throws(StoreError) in
       try unsafe batch.buffer.span.bytes.withUnsafeBytes { bytes throws(StoreError) in
-        try unsafe active.store(bytes, at: offset)
+        try unsafe active?.store(bytes, at: offset)
       }
     }
-    noteUnsynced(active.file)
-    active.end += UInt64(length)
-    active.running.add(header)
-    if active.firstSequence == .zero { active.firstSequence = header.sequence }
-    self.active = active
-    end = LogPosition(segment: active.id, offset: active.end, sequence: header.sequence)
+    if active?.isUnsynced == false, let file = active?.file {
+      noteUnsynced(file)
+      active?.isUnsynced = true
+    }
+    active?.didAppend(header)
+    end = LogPosition(segment: id, offset: offset + UInt64(length), sequence: header.sequence)
     return Appended(header: header, offset: offset)
   }
 
@@ -99,18 +101,22 @@ struct LogWriter {
       try checkSegmentCount()
       try startSegment(for: length)
     }
-    if let active, active.end + UInt64(length) > active.capacity {
+    if let end = active?.end, let capacity = active?.capacity, end + UInt64(length) > capacity {
       try checkSegmentCount()
       try roll(for: length)
     }
-    let options = context.options
-    try cleanly { () throws(StoreError) in try active?.grow(for: length, options: options) }
+    if let end = active?.end, let written = active?.writtenThrough, end + UInt64(length) > written {
+      let options = context.options
+      try cleanly { () throws(StoreError) in try active?.grow(for: length, options: options) }
+    }
     try prepareEarly()
   }
 
   /// Prepares the next segment when this one is half full. That there is no room for it is not yet a failure.
   private mutating func prepareEarly() throws(WriteFailure) {
-    guard let active, prepared?.isReady != true, active.end > active.capacity / 2 else { return }
+    guard let end = active?.end, let capacity = active?.capacity, end > capacity / 2, prepared?.isReady != true else {
+      return
+    }
     do throws(WriteFailure) {
       try checkSegmentCount()
       try prepare()
@@ -124,6 +130,7 @@ struct LogWriter {
     let reached = end
     for file in unsynced { try poisoningly { () throws(StoreError) in try file.sync() } }
     unsynced.removeAll()
+    active?.isUnsynced = false
     if reached > durable { durable = reached }
   }
 }

@@ -6,12 +6,15 @@ import Synchronization
 /// few memory accesses, or of one small commit's edits; never over a system call, and never over a store into a
 /// mapping.
 package final class PublishedState: Sendable {
-  /// What a snapshot keeps alive: all of the state but the newest snapshot itself, which would keep itself alive.
+  /// What a snapshot keeps alive.
   final class Core: Sendable {
     struct Contents {
       var state: StoreState
       /// The mapped segments by slot: they live as long as this, or as a snapshot that may use them.
       var segments: [UInt16: MappedSegment]
+      /// The snapshot of the state, made when it was first asked for; `nil` once a publication has outdated it. Not
+      /// kept alive by what it keeps alive: ``PublishedState`` takes it away in the end.
+      var newest: Snapshot?
       /// Whether the state stays as it is for good.
       var isFrozen = false
     }
@@ -31,9 +34,6 @@ package final class PublishedState: Sendable {
   }
 
   private let core: Core
-  /// The snapshot of the published state, made when it was first asked for. This lock is taken before that of the
-  /// core, so that nobody is given a snapshot that a publication has outdated.
-  private let newest = Guarded<Snapshot?>(nil)
   /// The memory of all nodes.
   package var nodes: NodeStore { core.nodes }
   /// Rises with each publication, so that a reader sees without the lock whether its snapshot is the newest.
@@ -43,6 +43,9 @@ package final class PublishedState: Sendable {
   package init(_ state: StoreState, nodes: NodeStore, segments: [UInt16: MappedSegment]) {
     core = Core(Core.Contents(state: state, segments: segments), nodes: nodes)
   }
+
+  // The newest snapshot keeps the core, which holds it.
+  deinit { _ = core.guarded.withLock { $0.newest.take() } }
 
   /// The number of publications so far.
   @inline(__always)
@@ -54,23 +57,19 @@ package final class PublishedState: Sendable {
   ///
   /// - Complexity: O(1).
   package func snapshot() -> Snapshot {
-    newest.withLock { newest in
-      if let newest { return newest }
-      let snapshot = core.guarded.withLock { contents in
-        Snapshot(
-          contents.state, stamp: core.nodes.registerSnapshot(),
-          version: publicationCount.load(ordering: .relaxed), of: core)
-      }
-      newest = snapshot
+    core.guarded.withLock { contents in
+      if let newest = contents.newest { return newest }
+      let snapshot = Snapshot(
+        contents.state, stamp: core.nodes.registerSnapshot(),
+        version: publicationCount.load(ordering: .relaxed), of: core)
+      contents.newest = snapshot
       return snapshot
     }
   }
 
   /// The number of snapshots that somebody holds.
   package var registeredSnapshotCount: Int {
-    newest.withLock { newest in
-      core.guarded.withLock { _ in core.nodes.registeredCount } - (newest == nil ? 0 : 1)
-    }
+    core.guarded.withLock { contents in core.nodes.registeredCount - (contents.newest == nil ? 0 : 1) }
   }
 
   // MARK: The committer
@@ -90,37 +89,33 @@ package final class PublishedState: Sendable {
       edit(&copy, core.nodes)
       publish(copy)
     } else {
-      finishPublishing(replace { [nodes = core.nodes] state in edit(&state, nodes) })
+      let nodes = core.nodes
+      replace { state in edit(&state, nodes) }
     }
   }
 
   /// Publishes what the committer made of the state, in a copy taken from a snapshot that it still holds.
-  package func publish(_ state: StoreState) { finishPublishing(replace { $0 = state }) }
+  package func publish(_ state: StoreState) { replace { $0 = state } }
 
-  private func finishPublishing(_ outdated: consuming Snapshot?) {
-    // Released outside the locks: the last reference to a snapshot takes the lock of the core when it goes.
-    _ = consume outdated
+  /// Changes the state and takes away the snapshot of what it was, both in one step.
+  private func replace(_ edit: (inout StoreState) -> Void) {
     let nodes = core.nodes
-    core.guarded.withLock { contents in if !contents.isFrozen { _ = nodes.reclaim() } }
+    let outdated = core.guarded.withLock { contents -> Snapshot? in
+      if contents.isFrozen { return nil }
+      edit(&contents.state)
+      publicationCount.add(1, ordering: .releasing)
+      _ = nodes.reclaim()
+      return contents.newest.take()
+    }
+    // Released outside the lock: the last reference to a snapshot takes the lock when it goes. What only that one could
+    // see is given back by the next publication.
+    _ = consume outdated
     nodes.trim()
   }
 
   /// Lets the state stay as it is for good: the committer has edited nodes for a state that it will not publish, so
   /// that what it retired is in use, and nothing may be built on either. Later publications do nothing.
   package func freeze() { core.guarded.withLock { $0.isFrozen = true } }
-
-  /// Changes the state and takes away the snapshot of what it was, both in one step.
-  private func replace(_ edit: (inout StoreState) -> Void) -> Snapshot? {
-    newest.withLock { newest in
-      let isFrozen = core.guarded.withLock { contents in
-        if contents.isFrozen { return true }
-        edit(&contents.state)
-        publicationCount.add(1, ordering: .releasing)
-        return false
-      }
-      return isFrozen ? nil : newest.take()
-    }
-  }
 
   /// Keeps a mapped segment, whose slot was just published.
   package func keep(_ segment: MappedSegment, in slot: UInt16) {
