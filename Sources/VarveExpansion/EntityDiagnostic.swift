@@ -30,6 +30,7 @@ enum EntityDiagnostic: Equatable {
   case optionalToMany(name: String)
   case relationshipType(type: String)
   case relationshipDefault(name: String)
+  case deleteRule(rule: String, name: String)
   case inverseForm(target: String)
   case inverseRoot(root: String, target: String)
 
@@ -70,6 +71,7 @@ enum EntityDiagnostic: Equatable {
     case .relationshipType(let type):
       "\(type) cannot be the type of a relationship; use Target?, Target or Set<Target>, with an entity's class as Target"
     case .relationshipDefault(let name): "\(name) cannot have a default value: a new object is related to nothing yet"
+    case .deleteRule(let rule, let name): "\(name): .\(rule) is not supported yet; use .nullify"
     case .inverseForm(let target):
       "the inverse must be written as a key path of one step from \(target), as in \\\(target).name"
     case .inverseRoot(let root, let target): "the inverse must be a property of \(target), not of \(root)"

@@ -175,7 +175,13 @@ struct PropertyReader {
       report(.relationshipDefault(name: code), value)
     }
     let arguments = PropertyReader.arguments(of: marker)
-    for argument in arguments where argument.label?.text == "inverse" { checkInverse(argument.expression, kind) }
+    for argument in arguments {
+      switch argument.label?.text {
+      case "inverse": checkInverse(argument.expression, kind)
+      case "deleteRule": checkDeleteRule(argument.expression, code)
+      default: break
+      }
+    }
     return PropertyShape(
       code: code, kind: kind, type: type.trimmedDescription, isOptional: form.isOptional, defaultValue: nil,
       arguments: arguments.map { argument in
@@ -189,6 +195,16 @@ struct PropertyReader {
     case .toOne(_, let isOptional): isOptional && value.is(NilLiteralExprSyntax.self)
     case .attribute: false
     }
+  }
+
+  /// What is written out can be refused where it stands; what is computed is refused when the model is made.
+  private mutating func checkDeleteRule(_ expression: ExprSyntax, _ code: String) {
+    let unsupported: Set = ["cascade", "deny"]
+    guard let rule = expression.as(MemberAccessExprSyntax.self)?.declName, unsupported.contains(rule.baseName.text)
+    else { return }
+    let fixed = DeclReferenceExprSyntax(baseName: .identifier("nullify"))
+    report(
+      .deleteRule(rule: rule.baseName.text, name: code), expression, fix: .replace("use .nullify", rule, fixed))
   }
 
   /// The inverse is pasted into the entity's description, and found there by comparing key paths: it must be one step

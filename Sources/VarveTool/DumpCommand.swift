@@ -14,8 +14,10 @@ extension VarveTool {
       digits of the second as they need, or {"$date":seconds since 2001-01-01T00:00:00Z} outside of the years 0 to 9999,
       and the floating-point numbers that JSON lacks are "nan", "inf" and "-inf".
 
-      What is damaged is reported on standard error, as by verify, and everything else is printed; then the exit code
-      is 1. Records of a store without a schema are printed by their IDs, with their bytes.
+      Exit code 1 when damage is met while objects are read: it is reported on standard error, as by verify, and
+      everything else is printed. Exit code 2 when the store does not open, such as for damage in its log: then nothing
+      is printed but the reason, and verify finds all that is wrong. Records of a store without a schema are printed by
+      their IDs, with their bytes.
       """, [store, schema]
   ) { arguments, console in
     let opened = try InspectedStore(at: arguments[store])

@@ -13,6 +13,8 @@ extension VarveTool {
       schema), formatVersion, lastSequence (of the last commit), manifestIsDamaged, objects (as many as dump has lines),
       path, schemaVersion (null without a schema), segments (file, bytes, recordBytes, liveBytes of each),
       unlistedFiles (in its folders, but not its own), uuid. Later versions may add fields.
+
+      The objects are not read. Exit code 2 when the store does not open, such as for damage in its log; see verify.
       """, [store, json]
   ) { arguments, console in
     let information = try InspectedStore(at: arguments[store]).information()

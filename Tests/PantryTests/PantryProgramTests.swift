@@ -113,11 +113,54 @@ import VarveTestSupport
 
   @Test func `fails when its output cannot be written`() throws {
     let folder = try Folder()
+    if let reason = FullDevice.reasonAgainstUse { try Test.cancel("\(reason)") }
     _ = try folder.pantry("import", Self.fixture)
-    let command = "'\(ChildProcess.path(ofProduct: "pantry"))' export --store '\(folder.path("p.varve"))' > /dev/full"
-    let run = try ChildProcess.run("/bin/sh", ["-c", command])
-    #expect(run.ending == .exit(2))
-    #expect(run.errorOutput == "pantry: the output cannot be written: No space left on device\n")
+    let export = "'\(ChildProcess.path(ofProduct: "pantry"))' export --store '\(folder.path("p.varve"))'"
+    let run = try ChildProcess.run("/bin/sh", ["-c", "\(export) > \(FullDevice.path)"])
+    #expect(run.ending == .exit(2), "\(run)")
+    #expect(run.errorOutput == "pantry: the output cannot be written: No space left on device\n", "\(run)")
+    let named = try folder.pantry("export", FullDevice.path)
+    #expect(named.ending == .exit(2), "\(named)")
+    #expect(named.errorOutput == "pantry export: /dev/full cannot be written: No space left on device\n", "\(named)")
+    #expect(FullDevice.reasonAgainstUse == nil)
+  }
+
+  @Test func `exports into what a name stands for, and replaces only files`() throws {
+    let folder = try Folder()
+    _ = try folder.pantry("add", "Tea")
+    let exported = try folder.pantry("export").output
+    try Data("old".utf8).write(to: URL(filePath: folder.path("list.json")))
+    try #require(chmod(folder.path("list.json"), 0o600) == 0)
+    try #require(symlink("list.json", folder.path("link")) == 0)
+    #expect(try folder.pantry("export", folder.path("link")).ending == .exit(0))
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link")) == "list.json")
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("list.json"))
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    #expect(try String(contentsOfFile: folder.path("list.json"), encoding: .utf8) == exported)
+
+    #expect(try folder.pantry("export", "-").output == exported)
+    // The shell has the file open, and goes on in it.
+    let program = ChildProcess.path(ofProduct: "pantry")
+    let script = "{ echo a; '\(program)' export /dev/stdout; echo b; } > '\(folder.path("all"))'"
+    let run = try ChildProcess.run("/bin/sh", ["-c", script], environment: ["PANTRY_STORE": folder.path("p.varve")])
+    #expect(run.ending == .exit(0), "\(run)")
+    #expect(try String(contentsOfFile: folder.path("all"), encoding: .utf8) == "a\n\(exported)b\n")
+  }
+
+  @Test func `names the file that cannot be read or written, and the reason once`() throws {
+    let folder = try Folder()
+    _ = try folder.pantry("add", "Tea")
+    let (file, missing) = (folder.path("no.json"), folder.path("nodir/x"))
+    let noFolder = "the folder \(folder.path("nodir")) does not exist"
+    #expect(
+      try folder.pantry("import", file).errorOutput == "pantry import: \(file) cannot be read: there is no such file\n")
+    #expect(
+      try folder.pantry("import", missing).errorOutput == "pantry import: \(missing) cannot be read: \(noFolder)\n")
+    #expect(
+      try folder.pantry("export", missing).errorOutput == "pantry export: \(missing) cannot be written: \(noFolder)\n")
+    #expect(
+      try folder.pantry("import", folder.url.path).errorOutput
+        == "pantry import: \(folder.url.path) cannot be read: Is a directory\n")
   }
 
   @Test func `tells a person why a store cannot be opened`() throws {

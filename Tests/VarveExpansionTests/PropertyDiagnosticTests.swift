@@ -39,6 +39,16 @@ import Testing
       "@Relationship var foods: Set<Food>"
     ),
     (
+      "@Relationship(deleteRule: .cascade) var foods: Set<Food>",
+      "2:29 .cascade: foods: .cascade is not supported yet; use .nullify",
+      "@Relationship(deleteRule: .nullify) var foods: Set<Food>"
+    ),
+    (
+      #"@Relationship(deleteRule: Varve.DeleteRule.deny, inverse: \Shelf.foods) var shelf: Shelf?"#,
+      "2:29 Varve.DeleteRule.deny: shelf: .deny is not supported yet; use .nullify",
+      #"@Relationship(deleteRule: Varve.DeleteRule.nullify, inverse: \Shelf.foods) var shelf: Shelf?"#
+    ),
+    (
       #"@Relationship(inverse: \.foods) var shelf: Shelf?"#,
       #"2:26 \.foods: the inverse must be written as a key path of one step from Shelf, as in \Shelf.name"#,
       #"@Relationship(inverse: \Shelf.foods) var shelf: Shelf?"#
@@ -146,6 +156,7 @@ import Testing
   @Test(arguments: [
     "@Relationship var foods: Set<Food> = []", "@Relationship var shelf: Shelf? = nil", "private(set) var name: String",
     #"@Relationship(inverse: \Pantry.Shelf.foods) var shelf: Pantry.Shelf?"#, "@Attribute() var name: String",
+    "@Relationship(deleteRule: .nullify) var shelf: Shelf?", "@Relationship(deleteRule: rule) var shelf: Shelf?",
     "@available(*, deprecated) var name: String", "var size: Pantry.Size",
   ])
   func `what is right is not refused`(property: String) {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import Varve
 import VarveLog
@@ -80,6 +81,35 @@ import VarveTestSupport
     }
     #expect(error?.code == .corruptRow)
     #expect(try StoreImage(of: store.path, on: store.fileSystem).differences(from: before) == [])
+  }
+
+  /// One byte becomes another after the store was opened and before it is compacted: what opening has read was right.
+  @Test func `leaves a file alone whose damage it meets, names it, and compacts the others`() async throws {
+    let files = MemoryFileSystem()
+    var options = StoreOptions()
+    options.segmentSizeLimit = 4096
+    let store = try LogStore.beginOpening(at: "store", options: options, fileSystem: files).finish { _ in nil }
+    for serial in 1...100 as ClosedRange<UInt64> {
+      try store.commit { try $0.put(RecordID(entity: 3, serial: serial), [UInt8](repeating: 7, count: 100)) }
+    }
+    try store.close()
+    let chain = try LogLayout(of: StoreImage(of: "store", on: files)).chain
+    #expect(chain.count >= 3)
+    let victim = chain[1]
+    let wasDamaged = Atomic(false)
+    let watched = WatchedFileSystem(files) { operation in
+      guard operation.kind == .create, !wasDamaged.exchange(true, ordering: .relaxed) else { return }
+      do {
+        let folder = try files.openDirectory(at: "store").openDirectory(StoreLayout.segmentFolder)
+        let file = try folder.openFile(StoreLayout.fileName(victim.listed.file), for: .writing)
+        try file.write([0xFF], at: UInt64(victim.frames[2].offset + 100))
+      } catch { Issue.record(error) }
+    }
+    let done = try await StoreCompaction.run(at: "store", fileSystem: watched)
+    let damaged = wasDamaged.load(ordering: .relaxed)
+    #expect(damaged)
+    #expect(done.findings.map(\.line) == ["corrupt  \(victim.path)  damaged, and left alone"])
+    #expect(try StoreImage(of: "store", on: files).segmentPaths.contains(victim.path))
   }
 
   @Test func `says what opening cut off`() async throws {

@@ -33,14 +33,15 @@ import VarveTestSupport
     #expect(lines.last == "2 findings")
   }
 
-  @Test func `the others say what is at stake and change nothing`() throws {
+  @Test func `a store that does not open is refused by the others, which point to verify and change nothing`() throws {
     let folder = try ToolFolder()
     try folder.fill()
     try folder.damage { image in image.flip(segment, at: 140) }
     let before = try folder.contents()
-    for command in ["info", "dump", "compact"] {
-      let result = try folder.varve(command, folder.store)
+    for command in [["info"], ["info", "--json"], ["dump"], ["dump", "--schema"], ["compact"]] {
+      let result = try folder.varve(command + [folder.store])
       #expect(result.ending == .exit(2) && result.output == "")
+      #expect(result.errorOutput.contains("Run `varve verify` on the store."), "\(result.errorOutput)")
       #expect(
         result.errorOutput.wholeMatch(
           of: /varve [a-z]+: The log breaks off: .+ so this is damage .+ \[segments\/.+ offset 128 .+\]\n/) != nil,

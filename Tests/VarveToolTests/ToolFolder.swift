@@ -18,7 +18,9 @@ final class ToolFolder {
 
   func path(_ name: String) -> String { folder.path + "/" + name }
 
-  func varve(_ words: String...) throws -> ChildProcess { try ChildProcess.run(ToolFolder.tool, words) }
+  func varve(_ words: String...) throws -> ChildProcess { try varve(words) }
+
+  func varve(_ words: [String]) throws -> ChildProcess { try ChildProcess.run(ToolFolder.tool, words) }
 
   static func model() throws -> Model {
     try Model(entities: [

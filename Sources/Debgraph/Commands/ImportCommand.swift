@@ -70,32 +70,26 @@ extension Debgraph {
 
 /// Where the text of an archive comes from.
 struct Input {
-  let name: String
+  private let file: InputFile
+  var name: String { file.name }
   /// How many bytes there are, where that is known.
-  let size: Int?
-  private let handle: FileHandle
+  var size: Int? { file.size }
 
   /// Opens a file, or standard input.
-  init(_ file: String?) throws {
-    guard let file, file != "-" else {
+  init(_ path: String?) throws {
+    if let path, path != "-" {
+      file = try InputFile(at: path)
+    } else {
       guard isatty(STDIN_FILENO) == 0 else {
         throw UsageError("nothing to read: give a FILE, or pipe 'apt-cache dumpavail' into it")
       }
-      (name, size, handle) = ("standard input", nil, .standardInput)
-      return
+      file = .standardInput
     }
-    do {
-      handle = try FileHandle(forReadingFrom: URL(filePath: file))
-    } catch {
-      throw CommandFailure("\(file) cannot be read: \(error.localizedDescription)")
-    }
-    name = file
-    size = (try? FileManager.default.attributesOfItem(atPath: file))?[.size] as? Int
   }
 
   /// The next bytes; `nil` at the end.
-  func read() throws -> Data? {
-    guard let data = try handle.read(upToCount: 1 << 16), !data.isEmpty else { return nil }
-    return data
+  func read() throws -> [UInt8]? {
+    let bytes = try file.read(upTo: 1 << 16)
+    return bytes.isEmpty ? nil : bytes
   }
 }

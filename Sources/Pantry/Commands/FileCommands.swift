@@ -18,13 +18,7 @@ extension Pantry {
       [file, StoreOption.option]
     ) { arguments, console in
       let name = arguments[file]
-      let data: Data
-      do {
-        data =
-          name == "-" ? try FileHandle.standardInput.readToEnd() ?? Data() : try Data(contentsOf: URL(filePath: name))
-      } catch {
-        throw Problem("\(name) cannot be read: \(error.localizedDescription)")
-      }
+      let data = Data(try (name == "-" ? .standardInput : InputFile(at: name)).readToEnd())
       let products: [Product]
       do throws(ProductList.FileError) {
         products = try ProductList.products(in: data, now: Clock.now)
@@ -45,18 +39,19 @@ extension Pantry {
 
   /// `pantry export`
   static let export: Command = {
-    let file = OptionalOperand("FILE", "where to write it (default: standard output)")
+    let file = OptionalOperand("FILE", "where to write it, or - (default: standard output)")
     return Command(
-      "export", "Write everything as a JSON file that import reads.", [file, StoreOption.option]
+      "export", "Write everything as a JSON file that import reads.",
+      discussion: """
+        A file that is there is replaced in one step and keeps its mode; a link is followed; a device or a pipe is written
+        into.
+        """,
+      [file, StoreOption.option]
     ) { arguments, console in
       try await StoreOption.withStack(arguments, readOnly: true) { stack in
         let data = ProductList.data(of: try stack.products())
         if let name = arguments[file], name != "-" {
-          do {
-            try data.write(to: URL(filePath: name), options: .atomic)
-          } catch {
-            throw Problem("\(name) cannot be written: \(error.localizedDescription)")
-          }
+          try OutputFile.write(Array(data), to: name)
         } else {
           console.output.write(String(decoding: data, as: UTF8.self))
         }
