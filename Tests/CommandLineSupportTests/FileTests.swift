@@ -14,10 +14,10 @@ private final class Folder {
 
   func make(_ name: String, _ text: String, mode: mode_t = 0o644) throws {
     try Data(text.utf8).write(to: URL(filePath: path(name)))
-    try #require(chmod(path(name), mode) == 0)
+    try #require(unsafe chmod(path(name), mode) == 0)
   }
 
-  func link(_ name: String, to target: String) throws { try #require(symlink(target, path(name)) == 0) }
+  func link(_ name: String, to target: String) throws { try #require(unsafe symlink(target, path(name)) == 0) }
 
   func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
 
@@ -85,7 +85,7 @@ private final class Folder {
 
   @Test func `is written into when it is a pipe, which stays`() throws {
     let folder = try Folder()
-    try #require(mkfifo(folder.path("pipe"), 0o600) == 0)
+    try #require(unsafe mkfifo(folder.path("pipe"), 0o600) == 0)
     // Open in both directions, so that nobody waits for the other side.
     let reader = unsafe open(folder.path("pipe"), O_RDWR)
     defer { close(reader) }
@@ -160,7 +160,7 @@ private final class Folder {
       }
     }
     try #require(bound == 0)
-    defer { unlink(name) }
+    defer { unsafe unlink(name) }
     expect(name, "No such device or address")
     #expect(try folder.names == ["file"] && folder.text("file") == "old")
     #expect(FileManager.default.fileExists(atPath: name))
@@ -176,7 +176,7 @@ private final class Folder {
     #expect(file.size == text.utf8.count)
     #expect(try file.read(upTo: 4) == Array("text".utf8))
     #expect(try file.readToEnd() == Array(text.utf8.dropFirst(4)) && file.read(upTo: 4) == [])
-    try #require(mkfifo(folder.path("pipe"), 0o600) == 0)
+    try #require(unsafe mkfifo(folder.path("pipe"), 0o600) == 0)
     let writer = FileHandle(fileDescriptor: unsafe open(folder.path("pipe"), O_RDWR), closeOnDealloc: true)
     try writer.write(contentsOf: Data("few".utf8))
     let pipe = try InputFile(at: folder.path("pipe"))
