@@ -31,7 +31,8 @@ extension EntityMacro: MemberMacro {
       return []
     }
     for diagnostic in shape.diagnostics { context.diagnose(diagnostic) }
-    return [description(shape), storedDescription(shape), initializer(shape), fetchRequest(shape)]
+    let members = [description(shape), storedDescription(shape), initializer(shape), fetchRequest(shape)]
+    return shape.leavesStorage ? members + inheritedInitializers(shape) : members
   }
 
   private static func description(_ shape: EntityShape) -> DeclSyntax {
@@ -68,15 +69,25 @@ extension EntityMacro: MemberMacro {
   }
 
   private static func initializer(_ shape: EntityShape) -> DeclSyntax {
-    let required = shape.properties.filter(\.isRequired)
-    let parameters = required.map { ", \($0.code): \($0.type ?? "")" }.joined()
-    let assignments = required.map { "\n  self.\($0.code) = \($0.code)" }.joined()
+    let parameters = shape.parameters.map { ", \($0.code): \($0.type)" }.joined()
+    let assignments = shape.parameters.filter(\.isAssigned).map { "\n  self.\($0.code) = \($0.code)" }.joined()
     return """
       /// Makes a new object in `context`; the next save stores it.
       \(raw: shape.access)convenience init(in context: Varve.ManagedObjectContext\(raw: parameters)) {
         self.init(_insertInto: context)\(raw: assignments)
       }
       """
+  }
+
+  /// The initialisers that a class without storage of its own inherits. One that has some, since a property is refused,
+  /// does not, and the compiler would say so in several sentences beside the one that tells what is wrong.
+  private static func inheritedInitializers(_ shape: EntityShape) -> [DeclSyntax] {
+    ["_insertInto context: Varve.ManagedObjectContext", "_seed seed: Varve.ObjectSeed"].map { parameter in
+      """
+      /// Stands in until every property is one that can be stored.
+      \(raw: shape.access)required init(\(raw: parameter)) { Swift.fatalError("a property was refused") }
+      """
+    }
   }
 
   private static func fetchRequest(_ shape: EntityShape) -> DeclSyntax {

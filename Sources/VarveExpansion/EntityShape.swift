@@ -12,8 +12,23 @@ struct EntityShape {
   let access: String
   /// The properties that are stored or derived, as declared.
   private(set) var properties: [PropertyShape] = []
+  /// What the initialiser takes: the properties that a new object needs, as declared. Those that are refused are among
+  /// them, so that what makes objects is not reported as well.
+  private(set) var parameters: [Parameter] = []
+  /// Whether a property is refused and so stays one that the class itself stores. Then nothing initialises it.
+  private(set) var leavesStorage = false
   /// What is refused.
   private(set) var diagnostics: [Diagnostic] = []
+
+  /// A parameter of the initialiser.
+  struct Parameter {
+    /// The name as code.
+    let code: String
+    /// The type as written.
+    let type: String
+    /// Whether the property takes the value.
+    let isAssigned: Bool
+  }
 
   /// Names that properties cannot have; the same list as that of the model's rules, which a test compares.
   static let reservedPropertyNames: Set<String> = [
@@ -34,7 +49,15 @@ struct EntityShape {
     for member in type.memberBlock.members {
       if let variable = member.decl.as(VariableDeclSyntax.self) {
         var reader = PropertyReader(variable)
-        if let property = reader.read() { properties.append(property) }
+        if let property = reader.read() {
+          properties.append(property)
+          if property.isRequired {
+            parameters.append(Parameter(code: property.code, type: property.type ?? "", isAssigned: true))
+          }
+        } else if reader.isStored {
+          leavesStorage = true
+          parameters += reader.refusedParameters
+        }
         diagnostics += reader.diagnostics
       } else if let condition = member.decl.as(IfConfigDeclSyntax.self) {
         checkCondition(condition)
@@ -108,6 +131,7 @@ struct EntityShape {
         if let variable = member.decl.as(VariableDeclSyntax.self), PropertyReader(variable).isStored {
           let name = variable.bindings.first?.pattern.trimmedDescription ?? ""
           diagnostics.append(.entity(.conditional(name: name), at: variable.bindingSpecifier))
+          leavesStorage = true
         } else if let inner = member.decl.as(IfConfigDeclSyntax.self) {
           checkCondition(inner)
         }

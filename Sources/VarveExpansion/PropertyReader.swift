@@ -62,6 +62,21 @@ struct PropertyReader {
     return diagnostics.isEmpty ? property : nil
   }
 
+  /// What an initialiser would take for a variable that is refused: each name with a type that needs a value. A set, and
+  /// an array that was meant as one, would be filled later.
+  var refusedParameters: [EntityShape.Parameter] {
+    variable.bindings.compactMap { binding in
+      guard let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.text,
+        let type = binding.typeAnnotation?.type, binding.initializer == nil
+      else { return nil }
+      let form = TypeForm(type)
+      let isToMany = form.setElement != nil || (form.arrayElement != nil && !relationshipMarkers.isEmpty)
+      // An implicitly unwrapped optional is one.
+      if form.isOptional || isToMany || type.is(ImplicitlyUnwrappedOptionalTypeSyntax.self) { return nil }
+      return EntityShape.Parameter(code: name, type: type.trimmedDescription, isAssigned: false)
+    }
+  }
+
   private mutating func report(_ diagnostic: EntityDiagnostic, _ node: some SyntaxProtocol, fix: FixIt? = nil) {
     diagnostics.append(.entity(diagnostic, at: node, fix: fix))
   }

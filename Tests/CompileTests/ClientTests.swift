@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 /// What must compile in a program that uses Varve, without a single warning.
@@ -46,10 +47,23 @@ import Testing
     try expectSuccess(Snippets.model + ClientTests.use, options: ClientTests.strictOptions + ["-strict-memory-safety"])
   }
 
-  @Test func `a module whose default isolation is the main actor, with nonisolated classes`() throws {
-    let model = Snippets.model.replacing("final class", with: "nonisolated final class")
+  @Test(arguments: ["", "nonisolated "])
+  func `a module whose default isolation is the main actor, with or without the word at its classes`(
+    word: String
+  ) throws {
+    let model = Snippets.model.replacing("final class", with: "\(word)final class")
       .replacing("enum Category", with: "nonisolated enum Category")
     try expectSuccess(model + ClientTests.use, options: ["-default-isolation", "MainActor"])
+  }
+
+  @Test func `a relationship that is compared with an object`() throws {
+    try expectSuccess(
+      Snippets.model + #"""
+        @MainActor func use(_ context: ManagedObjectContext, _ shelf: Shelf) throws -> [Food] {
+          let condition: Condition<Food> = \.shelf == shelf
+          return try context.fetch(FetchRequest(where: \Food.shelf == shelf && \Food.isOpened == false && condition))
+        }
+        """#)
   }
 
   @Test func `entities that are public`() throws {
@@ -131,7 +145,54 @@ import Testing
         }
         """)
     #expect(!compilation.succeeded)
-    #expect(compilation.output.contains("requires that 'Size' conform to 'AttributeValue'"))
     #expect(compilation.output.contains("mark it with @Relationship"))
+    #expect(compilation.output.contains("this type cannot be stored: an attribute is a Bool, a number,"))
+    #expect(!compilation.output.contains("conform to 'AttributeValue'"), "\(compilation.output)")
+  }
+
+  @Test(arguments: ["", " = .fresh", "?"])
+  func `an enumeration that does not say that it is stored is told how`(end: String) throws {
+    let compilation = try Compilation(
+      Snippets.model + """
+        enum Kind { case fresh, frozen }
+        @Entity final class Box: ManagedObject { var kind: Kind\(end) }
+        """)
+    #expect(!compilation.succeeded)
+    let sentences = Set(compilation.output.matches(of: /error: (.*)/).map { String($0.1.prefix { $0 != "[" }) })
+    #expect(sentences.allSatisfy { $0.contains("as in enum Kind: String, CaseIterable, AttributeValue") })
+    #expect(!sentences.isEmpty, "\(compilation.output)")
+  }
+
+  @Test func `an enumeration that is not CaseIterable is told what it lacks`() throws {
+    let compilation = try Compilation(
+      Snippets.model + """
+        enum Kind: String, AttributeValue { case fresh, frozen }
+        @Entity final class Box: ManagedObject { var kind: Kind }
+        """)
+    #expect(!compilation.succeeded)
+    #expect(compilation.errors.count == 2, "\(compilation.output)")
+    #expect(compilation.output.contains("add CaseIterable, and a property reads as the first case"))
+  }
+
+  /// Whatever is wrong with a property, the compiler says nothing beside it: neither of the class nor of what makes its
+  /// objects.
+  @Test(arguments: [
+    ("var tags: [String]", "tags: [], "), ("@Relationship var parts: [Food]", ""), ("let code: Int", "code: 1, "),
+    ("@Relationship(deleteRule: .cascade) var shelf: Shelf?", ""), ("var foods: Set<Food>", ""),
+    ("@Attribute(.unique) @Relationship var owner: Shelf?", ""), ("var size: (Int, Int)", "size: (1, 2), "),
+    ("var level: Int { didSet {} }", "level: 1, "),
+  ])
+  func `a property that is refused is the only error`(property: String, argument: String) throws {
+    let compilation = try Compilation(
+      Snippets.model + """
+        @Entity final class Box: ManagedObject {
+          \(property)
+          var name: String
+        }
+        func use(_ context: ManagedObjectContext) -> String { Box(in: context, \(argument)name: "x").name }
+        """)
+    #expect(!compilation.succeeded)
+    #expect(compilation.output.components(separatedBy: ": error: ").count == 2, "\(compilation.output)")
+    #expect(compilation.errors.first?.hasPrefix("\(Snippets.modelLineCount + 2): ") == true)
   }
 }

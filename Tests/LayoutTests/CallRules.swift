@@ -20,6 +20,15 @@ enum CallRules {
       }
   }
 
+  /// `preconditionFailure` in the object layer: in a release build its sentence is not printed, and whoever made the
+  /// mistake is left with a crash report. `precondition` stays for what only we can get wrong.
+  static func silentTraps(_ file: SourceFile) -> [Violation] {
+    guard file.target == "Varve", !file.isTest else { return [] }
+    return nodes(DeclReferenceExprSyntax.self, in: file).filter {
+      ["preconditionFailure", "fatalError"].contains($0.baseName.text) && !file.path.hasSuffix("/Model/Trap.swift")
+    }.map { file.violation(at: $0, "a release build does not print the sentence; call `trap`") }
+  }
+
   /// `Synchronization.Mutex`: the thread sanitizer does not see it on this toolchain and reports each use as a race.
   static func mutex(_ file: SourceFile) -> [Violation] {
     file.tree.tokens(viewMode: .sourceAccurate).filter { $0.tokenKind == .identifier("Mutex") }.map {

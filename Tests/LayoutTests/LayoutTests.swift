@@ -46,6 +46,10 @@ import Testing
     expectNone(files.flatMap(CallRules.traps))
   }
 
+  @Test func `says in release builds too why the object layer traps`() {
+    expectNone(files.flatMap(CallRules.silentTraps))
+  }
+
   @Test func `has no lock that the thread sanitizer does not see`() {
     expectNone(files.flatMap(CallRules.mutex))
   }

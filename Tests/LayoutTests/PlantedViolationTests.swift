@@ -47,6 +47,16 @@ import Testing
   }
 
   @Test(arguments: [
+    ("preconditionFailure(\"sentence\")", "Graph/A.swift", 1), ("fatalError(\"sentence\")", "Graph/A.swift", 1),
+    ("trap(\"sentence\")", "Graph/A.swift", 0), ("precondition(a, \"sentence\")", "Graph/A.swift", 0),
+    ("fatalError(message())", "Model/Trap.swift", 0),
+  ])
+  func `when a trap of the object layer is silent in a release build`(text: String, path: String, count: Int) {
+    #expect(CallRules.silentTraps(file(text, at: "Sources/Varve/\(path)")).count == count)
+    #expect(CallRules.silentTraps(file(text, at: "Sources/VarveLog/\(path)")).isEmpty)
+  }
+
+  @Test(arguments: [
     ("let a = Mutex(1)", 1), ("let a: Synchronization.Mutex<Int>", 1), ("import class Synchronization.Mutex", 1),
     ("let a = Lock(1) // not a Mutex", 0), ("let mutex = \"Mutex\"", 0),
   ])

@@ -153,6 +153,34 @@ import Testing
     #expect(!expansion.text.contains(#"\Food.bad"#))
   }
 
+  @Test func `an initialiser takes what is refused as well, so that what makes objects is not reported`() {
+    let expansion = Expansion(
+      """
+      @Entity final class Food: ManagedObject {
+        var tags: [String]
+        var name: String
+        let code: Int
+        var maybe: [String]?
+        var given: [Int] = []
+        @Relationship var parts: [Food]
+        var a: Int, b: String?
+      }
+      """)
+    #expect(expansion.diagnostics.count == 6)
+    #expect(
+      expansion.text.contains(
+        """
+          convenience init(in context: Varve.ManagedObjectContext, tags: [String], name: String, code: Int, a: Int) {
+            self.init(_insertInto: context)
+            self.name = name
+          }
+
+        """), "\(expansion.text)")
+    // The class has storage of its own now, and would not inherit these.
+    #expect(expansion.text.contains("  required init(_insertInto context: Varve.ManagedObjectContext) {"))
+    #expect(expansion.text.contains("  required init(_seed seed: Varve.ObjectSeed) {"))
+  }
+
   @Test(arguments: [
     "@Relationship var foods: Set<Food> = []", "@Relationship var shelf: Shelf? = nil", "private(set) var name: String",
     #"@Relationship(inverse: \Pantry.Shelf.foods) var shelf: Pantry.Shelf?"#, "@Attribute() var name: String",

@@ -12,6 +12,20 @@ public func == <Object: ManagedObject, Target: ManagedObject>(
   Condition(path, leadsTo: id.objectID) { $0[keyPath: path].objectID == id.objectID }
 }
 
+/// The relationship leads to the object: the same as comparing with its ID, so the object may be one of another context.
+public func == <Object: ManagedObject, Target: ManagedObject>(
+  path: any KeyPath<Object, Target?> & Sendable, object: Target
+) -> Condition<Object> {
+  path == ID<Target>(object.objectID)
+}
+
+/// The relationship leads to the object: the same as comparing with its ID, so the object may be one of another context.
+public func == <Object: ManagedObject, Target: ManagedObject>(
+  path: any KeyPath<Object, Target> & Sendable, object: Target
+) -> Condition<Object> {
+  path == ID<Target>(object.objectID)
+}
+
 extension Condition where Object: ManagedObject {
   /// The relationship leads to no object.
   public static func isEmpty<Target: ManagedObject>(_ path: any KeyPath<Object, Target?> & Sendable) -> Condition {

@@ -26,7 +26,7 @@ extension ManagedObject {
 
   @inline(never)
   private func trapDetached(_ slot: Int) -> Never {
-    preconditionFailure(
+    trap(
       "\(self).\(entity.name(ofSlot: slot)) was set, but the object is detached: its context is gone or was reset, or "
         + "it was deleted. Get the object from a context with existingObject(with:).")
   }

@@ -11,14 +11,14 @@ extension ManagedObject {
       do {
         return try value(forName: name)
       } catch {
-        if error.code == .unknownProperty { preconditionFailure(error.description) }
+        if error.code == .unknownProperty { trap(error.description) }
         return .null
       }
     }
     set {
       do {
         try setValue(newValue, forName: name)
-      } catch { preconditionFailure(error.description) }
+      } catch { trap(error.description) }
     }
   }
 

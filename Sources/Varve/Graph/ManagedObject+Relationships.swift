@@ -8,7 +8,7 @@ extension ManagedObject {
   public final func _object<Target: ManagedObject>(at slot: Int) -> Target? {
     guard let target = target(at: slot) else { return nil }
     guard let object = target as? Target else {
-      preconditionFailure("\(self).\(entity.name(ofSlot: slot)) leads to \(target), which is no \(Target.self)")
+      trap("\(self).\(entity.name(ofSlot: slot)) leads to \(target), which is no \(Target.self)")
     }
     return object
   }
@@ -18,7 +18,7 @@ extension ManagedObject {
   /// Traps when there is no object: before it was set, or when the object that it leads to was deleted.
   public final func _requiredObject<Target: ManagedObject>(at slot: Int) -> Target {
     guard let object: Target = _object(at: slot) else {
-      preconditionFailure(
+      trap(
         "\(self).\(entity.name(ofSlot: slot)) leads to no object: it was not set yet, or what it led to was deleted. "
           + "Declare the relationship as optional if that may be.")
     }
@@ -35,7 +35,7 @@ extension ManagedObject {
       try checkTarget(target, at: slot)
       set(target.map { .reference($0.record) } ?? .null, at: slot)
     } catch {
-      guard let context = core.context, !state.contains(.detached) else { preconditionFailure(error.description) }
+      guard let context = core.context, !state.contains(.detached) else { trap(error.description) }
       context.noteMisuse(of: self, slot, error)
     }
   }
@@ -46,7 +46,7 @@ extension ManagedObject {
     var targets = Set<Target>(minimumCapacity: members.count)
     for object in members {
       guard let target = object as? Target else {
-        preconditionFailure("\(self).\(entity.toManys[number].name) has \(object), which is no \(Target.self)")
+        trap("\(self).\(entity.toManys[number].name) has \(object), which is no \(Target.self)")
       }
       targets.insert(target)
     }
@@ -154,7 +154,7 @@ extension ManagedObject {
   /// Makes `objects` those of a to-many relationship.
   final func setMembers(_ objects: [ManagedObject], ofToMany number: Int) {
     guard !isDetached, let context = core.context else {
-      preconditionFailure("\(self).\(entity.toManys[number].name) was set, but the object is detached.")
+      trap("\(self).\(entity.toManys[number].name) was set, but the object is detached.")
     }
     // To-many relationships have no slot; their misuses are kept below zero.
     let misuse = -1 - number

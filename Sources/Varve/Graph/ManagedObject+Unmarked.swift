@@ -1,5 +1,5 @@
-// A property that leads to an object and lacks `@Relationship` gets the accessors of an attribute. These say what is
-// wrong, where the compiler alone would say that the class is no attribute value.
+// A property that leads to an object and lacks `@Relationship` gets the accessors of an attribute, and so does one whose
+// type cannot be stored. These say what is wrong, where the compiler alone would say that a conformance is missing.
 
 extension ManagedObject {
   /// Says that the property needs a mark.
@@ -7,7 +7,7 @@ extension ManagedObject {
     *, unavailable, message: "a property that leads to an object is a relationship: mark it with @Relationship"
   )
   public final func _value<Target: ManagedObject>(at slot: Int) -> Target {
-    preconditionFailure("a relationship is no attribute")
+    trap("a relationship is no attribute")
   }
 
   /// Says that the property needs a mark.
@@ -15,7 +15,7 @@ extension ManagedObject {
     *, unavailable, message: "a property that leads to an object is a relationship: mark it with @Relationship"
   )
   public final func _value<Target: ManagedObject>(at slot: Int) -> Target? {
-    preconditionFailure("a relationship is no attribute")
+    trap("a relationship is no attribute")
   }
 
   /// Says that the property needs a mark.
@@ -23,6 +23,24 @@ extension ManagedObject {
     *, unavailable, message: "a property that leads to an object is a relationship: mark it with @Relationship"
   )
   public final func _setValue(_ target: ManagedObject?, at slot: Int) {
-    preconditionFailure("a relationship is no attribute")
+    trap("a relationship is no attribute")
   }
+
+  /// Says that the type cannot be stored.
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message:
+      "this type cannot be stored: an attribute is a Bool, a number, a String, Date, UUID, Data or URL, optional or not, or an enumeration that says so, as in enum Kind: String, CaseIterable, AttributeValue"
+  )
+  public final func _value<Value>(at slot: Int) -> Value { trap("the type cannot be stored") }
+
+  /// Says that the type cannot be stored.
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message:
+      "this type cannot be stored: an attribute is a Bool, a number, a String, Date, UUID, Data or URL, optional or not, or an enumeration that says so, as in enum Kind: String, CaseIterable, AttributeValue"
+  )
+  public final func _setValue<Value>(_ value: Value, at slot: Int) { trap("the type cannot be stored") }
 }

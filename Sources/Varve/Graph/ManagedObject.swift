@@ -25,7 +25,10 @@ package import VarveLog
 ///
 /// **After its context.** When the context is gone, was reset, or the object was deleted and that was saved, the object
 /// is detached: it reads its last values, and setting a property traps (``setValue(_:forName:)`` throws).
-@safe open class ManagedObject {
+///
+/// Explicitly `nonisolated`, so that subclasses are that too, also in a module whose default isolation is the main actor:
+/// an object belongs to whatever isolation owns its context.
+@safe nonisolated open class ManagedObject {
   /// The snapshot that values are read from, and the way to the context.
   @usableFromInline package final let core: ContextCore
   /// The entity.

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
     // Objects of one class are often made one after the other.
     if let (lastType, entity) = lastEntity, lastType == ObjectIdentifier(type) { return entity }
     guard let entity = coordinator.model.entity(of: type) else {
-      preconditionFailure("\(type) is not in the container's model; name it where the container is opened.")
+      trap("\(type) is not in the container's model; name it where the container is opened.")
     }
     lastEntity = (ObjectIdentifier(type), entity)
     return entity

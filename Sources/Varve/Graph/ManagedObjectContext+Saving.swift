@@ -25,6 +25,13 @@ extension ManagedObjectContext {
       if automaticallyMergesChangesFromParent { mergePending() }
       return
     }
+    // Asked first: an object that was made since has no number that could be saved, and that is not the reason.
+    if coordinator.serials.closure != nil {
+      throw PersistenceError(
+        .closed,
+        "Nothing was saved, since the container of \(coordinator.path) is closed. What is pending here is lost; open the "
+          + "store again to change it.", at: .init(path: coordinator.path))
+    }
     var attempt = SaveAttempt(context: self, head: core.snapshot)
     var attemptCount = 0
     while true {

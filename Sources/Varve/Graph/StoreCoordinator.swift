@@ -51,7 +51,7 @@ package final class StoreCoordinator: Sendable {
   /// Traps when the model has none; a reference in a row leads to an entity of the schema, and the model has them all.
   func entity(of record: RecordID) -> BoundEntity {
     guard let entity = knownEntity(of: record) else {
-      preconditionFailure("the record \(record) belongs to an entity that the model does not have")
+      trap("the record \(record) belongs to an entity that the model does not have")
     }
     return entity
   }

@@ -101,7 +101,7 @@ extension AttributeDescription {
   )
   public init<Root, Target: EntityClass>(
     _ name: String, _ keyPath: any KeyPath<Root, Target> & Sendable, _ options: AttributeOption...
-  ) { preconditionFailure("a relationship is no attribute") }
+  ) { trap("a relationship is no attribute") }
 
   /// Says what is wrong where a property leads to an object or none and is not marked.
   @available(
@@ -109,5 +109,28 @@ extension AttributeDescription {
   )
   public init<Root, Target: EntityClass>(
     _ name: String, _ keyPath: any KeyPath<Root, Target?> & Sendable, _ options: AttributeOption...
-  ) { preconditionFailure("a relationship is no attribute") }
+  ) { trap("a relationship is no attribute") }
+
+  /// Says what is wrong where a type cannot be stored.
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message:
+      "this type cannot be stored: an attribute is a Bool, a number, a String, Date, UUID, Data or URL, optional or not, or an enumeration that says so, as in enum Kind: String, CaseIterable, AttributeValue"
+  )
+  public init<Root, Value>(
+    _ name: String, _ keyPath: any KeyPath<Root, Value> & Sendable, _ options: AttributeOption...
+  ) { trap("the type cannot be stored") }
+
+  /// Says what is wrong where a type cannot be stored.
+  @_disfavoredOverload
+  @available(
+    *, unavailable,
+    message:
+      "this type cannot be stored: an attribute is a Bool, a number, a String, Date, UUID, Data or URL, optional or not, or an enumeration that says so, as in enum Kind: String, CaseIterable, AttributeValue"
+  )
+  public init<Root, Value>(
+    _ name: String, _ keyPath: any KeyPath<Root, Value> & Sendable, _ options: AttributeOption...,
+    default value: @autoclosure @escaping @Sendable () -> Value
+  ) { trap("the type cannot be stored") }
 }

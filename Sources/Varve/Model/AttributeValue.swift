@@ -89,11 +89,21 @@ extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue 
   }
 }
 
+extension AttributeValue where Self: RawRepresentable, RawValue: AttributeValue {
+  /// Says what an enumeration lacks.
+  @available(
+    *, unavailable,
+    message:
+      "add CaseIterable, and a property reads as the first case while there is nothing to read; or declare a static placeholder"
+  )
+  public static var placeholder: Self { trap("there is no placeholder") }
+}
+
 extension AttributeValue where Self: RawRepresentable & CaseIterable, RawValue: AttributeValue {
   /// The first case.
   @inlinable public static var placeholder: Self {
     guard let first = allCases.first else {
-      preconditionFailure("\(Self.self) has no case, so an attribute cannot have it as its type")
+      trap("\(Self.self) has no case, so an attribute cannot have it as its type")
     }
     return first
   }

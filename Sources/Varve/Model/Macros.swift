@@ -18,8 +18,8 @@
 ///
 /// The type of an attribute is any ``AttributeValue``, optional or not. ``EntityClass`` shows what is written.
 ///
-/// In a module whose default isolation is the main actor, write `nonisolated final class`: an object belongs to whatever
-/// isolation owns its context.
+/// In a module whose default isolation is the main actor, entities are `nonisolated` all the same: an object belongs to
+/// whatever isolation owns its context. Their attributes' own types need the word: `nonisolated enum Category`.
 @attached(
   member, names: named(entityDescription), named(_entityDescription), named(init(in:)), named(init), named(fetchRequest)
 )

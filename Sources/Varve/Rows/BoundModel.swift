@@ -92,7 +92,7 @@ private struct BoundModelBuilder {
 
   private func storedEntity(_ name: String) -> Schema.Entity {
     guard let entity = schema.entity(named: name) else {
-      preconditionFailure("the schema was reconciled with the model, so it has the entity \(name)")
+      trap("the schema was reconciled with the model, so it has the entity \(name)")
     }
     return entity
   }
@@ -101,14 +101,14 @@ private struct BoundModelBuilder {
 
   private func slot(ofToOne name: String, _ description: EntityDescription) -> Int {
     guard let position = description.toOneRelationships.firstIndex(where: { $0.name == name }) else {
-      preconditionFailure("\(description.name) has the to-one relationship \(name) in the model")
+      trap("\(description.name) has the to-one relationship \(name) in the model")
     }
     return description.attributes.count + position
   }
 
   private func index(ofToOne name: String, _ entity: Schema.Entity) -> IndexID {
     guard let index = entity.relationships.first(where: { $0.name == name })?.index else {
-      preconditionFailure("every to-one relationship has an index, and so has \(entity.name).\(name)")
+      trap("every to-one relationship has an index, and so has \(entity.name).\(name)")
     }
     return IndexID(rawValue: index)
   }

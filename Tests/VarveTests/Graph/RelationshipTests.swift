@@ -172,6 +172,27 @@ import VarveTestSupport
     #expect(other.hasChanges && !top.isDeleted)
   }
 
+  @Test func `a condition compares a relationship with an object as with its ID, also of another context`() throws {
+    let (top, cellar) = (shelf("Top"), shelf("Cellar"))
+    let milk = Food.make("Milk", in: context)
+    milk.shelf = top
+    Food.make("Cream", in: context)
+    func names(_ condition: Condition<Food>) throws -> [String] {
+      try context.fetch(FetchRequest(where: condition)).names
+    }
+    for condition in [\Food.shelf == top, \Food.shelf == top.id] as [Condition<Food>] {
+      #expect(try names(condition) == ["Milk"])
+      #expect(condition.equalities.map(\.value) == [.reference(top.record)])
+    }
+    #expect(try names(\.shelf == cellar).isEmpty)
+    #expect(try names(!(\.shelf == top)) == ["Cream"])
+    try context.save()
+    let others = container.newBackgroundContext()
+    let other = try others.existingObject(with: top.id)
+    #expect(try names(\.shelf == other) == ["Milk"])
+    #expect(try context.fetch(FetchRequest<Shelf>(where: \.house == house)).map(\.name).sorted() == ["Cellar", "Top"])
+  }
+
   @Test func `an unset required relationship is reported by the save and traps when read`() async throws {
     let entity = context.requiredEntity(of: Shelf.self)
     let lost = try context.insert(entityNamed: entity.name)
