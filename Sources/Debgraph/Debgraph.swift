@@ -26,6 +26,7 @@ struct Debgraph {
     _ arguments: Arguments, making: Bool = false, _ work: (PersistentContainer) throws -> ExitCode
   ) throws -> ExitCode {
     let path = arguments[store]
+    guard !path.isEmpty else { throw UsageError("STORE is empty: give the path of a folder, such as deb.varve") }
     guard making || FileManager.default.fileExists(atPath: path) else {
       throw CommandFailure("there is no store at \(path); 'debgraph import' makes one")
     }

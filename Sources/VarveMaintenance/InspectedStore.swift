@@ -58,22 +58,21 @@ package struct InspectedStore: Sendable {
 /// Calls `body`, whose errors about the path itself are told to somebody who typed that path.
 func explaining<Result: ~Copyable>(_ path: String, _ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as StoreError {
-    var isFolder: ObjCBool = false
-    let exists = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-    switch error.code {
-    case .notFound where error.location.file == path && !exists:
-      throw StoreError(
-        .notFound, "There is nothing at \(path). Check the path; a store is a folder.", at: error.location,
-        systemErrorNumber: error.systemErrorNumber, cause: error)
-    case .notFound where error.location.file == path:
-      throw StoreError(
-        .notFound, "There is no store at \(path): the folder is empty. Check the path.", at: error.location,
-        cause: error)
-    case .ioFailure where exists && !isFolder.boolValue:
-      throw StoreError(
-        .notAStore, "\(path) is a file, and a store is a folder. Check the path.", at: error.location,
-        systemErrorNumber: error.systemErrorNumber, cause: error)
-    default: throw error
+    func explained(_ code: StoreError.Code, _ message: String) -> StoreError {
+      StoreError(
+        code, message, at: error.location, systemErrorNumber: error.systemErrorNumber, cause: error)
+    }
+    guard [.notFound, .ioFailure].contains(error.code), error.location.file == path else { throw error }
+    if path.isEmpty { throw explained(.notFound, "The path of the store is empty. Give the path of its folder.") }
+    let place = StorePlace(at: path)
+    switch place {
+    case .free, .missingFolder:
+      throw explained(.notFound, "There is nothing at \(path). Check the path; a store is a folder.")
+    case .folder where error.code == .notFound:
+      throw explained(.notFound, "There is no store at \(path): the folder is empty. Check the path.")
+    case .folder: throw error
+    case .brokenLink: throw explained(.notFound, place.refusal ?? error.message)
+    case .other, .beneath: throw explained(.notAStore, place.refusal ?? error.message)
     }
   }
 }
@@ -83,8 +82,14 @@ package func explanation(of error: any Error) -> String {
   switch error {
   case let error as StoreError:
     let place = error.location
-    let isSaid = place.offset == nil && place.sequence == nil && place.file.map { error.message.contains($0) } ?? true
-    return (isSaid ? error.message : "\(error.message) [\(place)]").printable
+    let isFileSaid = place.file.map { $0.isEmpty || error.message.contains($0) } ?? true
+    let isSaid = place.offset == nil && place.sequence == nil && isFileSaid
+    // A store that is damaged is looked at by verify, whatever else there is to do about it.
+    let advice = " Run `varve verify` on the store."
+    let message = error.message + (error.isCorruption && !error.message.contains("varve verify") ? advice : "")
+    // Two spaces separate the fields of a finding; in a sentence it is a comma.
+    let text = place.description.replacing("  ", with: ", ")
+    return (isSaid ? message : "\(message) [\(text)]").printable
   case let error as PersistenceError:
     let isSaid = error.location.record.map { error.message.contains("\($0)") } ?? true
     return (isSaid ? error.message : "\(error.message) [\(error.location)]").printable

@@ -83,6 +83,14 @@ import VarveTestSupport
     #expect(empty.ending == .exit(2) && empty.errorOutput.contains("no package in it"))
     let absent = try folder.debgraph("import", folder.store, folder.store + ".txt")
     #expect(absent.ending == .exit(2) && absent.errorOutput.contains("cannot be read"))
+    let missing = folder.url.path + "/no/deb.txt"
+    #expect(
+      try folder.debgraph("import", folder.store, missing).errorOutput
+        == "debgraph import: \(missing) cannot be read: the folder \(folder.url.path)/no does not exist\n")
+    #expect(
+      try folder.debgraph("import", folder.store, folder.url.path).errorOutput
+        == "debgraph import: \(folder.url.path) cannot be read: Is a directory\n")
+    #expect(try folder.debgraph("stats", "").ending == .exit(64))
     let unknown = try folder.debgraph("show", folder.store, "nothing")
     #expect(unknown.ending == .exit(1))
     #expect(unknown.output == "" && unknown.errorOutput == "nothing is neither a package nor named by one\n")

@@ -97,6 +97,7 @@ import VarveTestSupport
   @Test(arguments: [
     ["add", ""], ["add", "x", "--expires", "soon"], ["add", "x", "--barcode", "1"], ["add", "x", "--category", "y"],
     ["expiring", "--within", "-1"], ["list", "x"], ["watch", "--interval", "1"], ["drink", "x"], [],
+    ["list", "--store", ""], ["add", "x", "--store="],
   ])
   func `ends with 64 when the command line makes no sense`(words: [String]) throws {
     let run = try ChildProcess.run(ChildProcess.path(ofProduct: "pantry"), words)
@@ -130,8 +131,8 @@ import VarveTestSupport
     _ = try folder.pantry("add", "Tea")
     let exported = try folder.pantry("export").output
     try Data("old".utf8).write(to: URL(filePath: folder.path("list.json")))
-    try #require(chmod(folder.path("list.json"), 0o600) == 0)
-    try #require(symlink("list.json", folder.path("link")) == 0)
+    try #require(unsafe chmod(folder.path("list.json"), 0o600) == 0)
+    try #require(unsafe symlink("list.json", folder.path("link")) == 0)
     #expect(try folder.pantry("export", folder.path("link")).ending == .exit(0))
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link")) == "list.json")
     let attributes = try FileManager.default.attributesOfItem(atPath: folder.path("list.json"))
@@ -215,5 +216,28 @@ import VarveTestSupport
     let store = try #require(demo.output.firstMatch(of: /export PANTRY_STORE=(\S+)/)?.1)
     let list = try ChildProcess.run(ChildProcess.path(ofProduct: "pantry"), ["list", "--store", String(store)])
     #expect(list.output.split(separator: "\n").count >= 10 + (Int(reported) ?? 0))
+    try follow(String(try #require(demo.output.split(separator: "What to try next:\n").last)))
+  }
+
+  /// Does what the demo says, in its order, with this build in the place of `swift run`.
+  private func follow(_ hints: String) throws {
+    let parts = hints.split(separator: "in another terminal:\n")
+    let commands = try #require(parts.first).split(separator: "\n").filter { $0.hasPrefix("  ") }
+    #expect(commands.count == 7)
+    let program = "'\(ChildProcess.path(ofProduct: "pantry"))'"
+    func script(_ lines: [Substring]) -> String {
+      lines.joined(separator: "\n").replacing("swift run -c release pantry", with: program)
+    }
+    let root = URL(filePath: Self.fixture).standardizedFileURL.deletingLastPathComponent().deletingLastPathComponent()
+    let run = try ChildProcess.run("/bin/sh", ["-ec", "cd '\(root.path)'\n" + script(commands)])
+    #expect(run.ending == .exit(0) && run.errorOutput == "", "\(run)")
+    #expect(run.output.contains("324 added, 0 changed, 0 as they were\n"))
+    #expect(run.output.contains(/\nopened 2\d{12}  Gouda, aged, 300 g\neaten 2\d{12}  Smoked salmon, 100 g\n/))
+
+    let watch = script(try #require(parts.last).split(separator: "\n"))
+    // It looks on until it is stopped, here after its first line.
+    let looked = try ChildProcess.run(
+      "/bin/bash", ["-c", "coproc \(watch)\nhead -n 1 <&${COPROC[0]}; kill $COPROC_PID"])
+    #expect(looked.output.hasPrefix("watching ") && looked.ending == .exit(0), "\(looked)")
   }
 }

@@ -45,6 +45,15 @@ import VarveTestSupport
     try Data("not a store".utf8).write(to: URL(filePath: file))
     try expect(file, "\(file) is a file, and a store is a folder. Check the path.")
 
+    try expect(
+      file + "/x.varve", "There can be no store at \(file)/x.varve, since \(file) is a file. Check the path.")
+    try expect("/dev/null", "/dev/null is a device, and a store is a folder. Check the path.")
+    try expect("", "The path of the store is empty. Give the path of its folder.")
+    let link = folder.path("link.varve")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nowhere")
+    try expect(
+      link, "\(link) is a link to nowhere, where nothing is. Make that folder, remove the link, or check the path.")
+
     let empty = folder.path("empty.varve")
     try FileManager.default.createDirectory(atPath: empty, withIntermediateDirectories: false)
     try expect(empty, "There is no store at \(empty): the folder is empty. Check the path.")

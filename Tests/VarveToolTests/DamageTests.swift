@@ -44,7 +44,7 @@ import VarveTestSupport
       #expect(result.errorOutput.contains("Run `varve verify` on the store."), "\(result.errorOutput)")
       #expect(
         result.errorOutput.wholeMatch(
-          of: /varve [a-z]+: The log breaks off: .+ so this is damage .+ \[segments\/.+ offset 128 .+\]\n/) != nil,
+          of: /varve [a-z]+: The log breaks off: .+ so this is damage .+ \[segments\/.+ offset 128, .+\]\n/) != nil,
         "\(result.errorOutput)")
     }
     let after = try folder.contents()
@@ -101,6 +101,6 @@ import VarveTestSupport
     let compact = try folder.varve("compact", folder.store)
     #expect(compact.ending == .exit(2) && compact.output == "")
     #expect(compact.errorOutput.hasPrefix("varve compact: A row of Food cannot be right: "))
-    #expect(compact.errorOutput.hasSuffix(" [Food  1/1]\n"), "\(compact.errorOutput)")
+    #expect(compact.errorOutput.hasSuffix(" [Food, 1/1]\n"), "\(compact.errorOutput)")
   }
 }

@@ -8,7 +8,10 @@ enum StoreOption {
 
   /// The path of the store that a command is about.
   static func path(_ arguments: Arguments) -> String {
-    arguments[option] ?? ProcessInfo.processInfo.environment["PANTRY_STORE"] ?? "pantry.varve"
+    if let path = arguments[option] { return path }
+    // A variable that is set to nothing is meant to be none.
+    let variable = ProcessInfo.processInfo.environment["PANTRY_STORE"] ?? ""
+    return variable.isEmpty ? "pantry.varve" : variable
   }
 
   /// Opens the store, lets a command work on it and closes it. Only what may make a store says so.
@@ -17,6 +20,7 @@ enum StoreOption {
     _ work: @MainActor (PantryStack) async throws -> ExitCode
   ) async throws -> ExitCode {
     let path = path(arguments)
+    guard !path.isEmpty else { throw UsageError("the option --store names no folder: it is empty") }
     guard making || FileManager.default.fileExists(atPath: path) else {
       throw Problem("there is no pantry at \(path) yet; 'pantry add' and 'pantry import' make one")
     }

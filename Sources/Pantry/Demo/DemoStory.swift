@@ -139,8 +139,12 @@ import VarveLog
         swift run -c release pantry expiring
         swift run -c release pantry list --category dairy
         swift run -c release pantry import Fixtures/pantry.json
-        swift run -c release pantry watch      # and in another terminal: pantry open honey; pantry eat salmon
+        swift run -c release pantry open 'Gouda, aged, 300 g'
+        swift run -c release pantry eat 'Smoked salmon, 100 g'
         swift run -c release pantry help
+
+      To look on meanwhile, in another terminal:
+        swift run -c release pantry watch --store \(path)
       """)
   }
 }

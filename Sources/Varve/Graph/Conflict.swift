@@ -40,7 +40,7 @@ public struct Conflict: Hashable, Sendable {
 }
 
 /// Carries conflicts within an error.
-private struct ConflictList: Error {
+private struct ConflictList: SilentCause {
   let conflicts: [Conflict]
 }
 

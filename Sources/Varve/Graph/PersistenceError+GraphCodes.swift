@@ -3,6 +3,8 @@
 extension PersistenceError.Code {
   // MARK: Opening
 
+  /// No store can be where it was to be: the path is empty, the URL leads to no file, or the folder takes no new ones.
+  public static let invalidLocation = Self("invalidLocation")
   /// The folder in which the store was to be made does not exist.
   public static let missingParentFolder = Self("missingParentFolder")
   /// There is no store at the path, and none was to be made.

@@ -72,6 +72,9 @@ package final class SerialAllocator: Sendable {
   /// Why the last number that no save accepts was given out, if one was.
   package var lastFailure: (any Error)? { state.withLock { $0.lastFailure } }
 
+  /// Why nothing can be saved any more, once ``close()`` was called.
+  var closure: PersistenceError? { state.withLock { $0.closure } }
+
   /// Makes every later number one that cannot be saved, and returns for each entity the number that would have come
   /// next, where that differs from what is recorded.
   package func close() -> [(entity: UInt16, next: UInt64)] {

@@ -97,18 +97,54 @@ extension PersistenceError.Code: CustomStringConvertible {
 }
 
 extension PersistenceError: CustomStringConvertible {
-  /// Code, message, place, details and cause. The details stand on lines of their own.
+  /// Code, message, place, cause and details. A cause whose sentence is that of the message, or of a detail, is not
+  /// repeated. The details stand on lines of their own.
   public var description: String {
     var text = "\(code): \(message)"
     if !location.description.isEmpty { text += " [\(location)]" }
-    if let cause { text += " (because of \(cause))" }
+    if let reason, !details.contains(where: { $0.reason == reason }) { text += " (because of \(reason))" }
     for detail in details { text += "\n  - \(detail.description.replacing("\n", with: "\n  "))" }
     return text
   }
 }
 
+/// A cause that carries values and has nothing to say: the details say it all.
+protocol SilentCause: Error {}
+
+extension PersistenceError {
+  /// What there is to say of the cause that was not said already.
+  private var reason: String? {
+    PersistenceError.reason(cause, of: code.name, saidIn: [message] + details.map(\.message))
+  }
+
+  /// - Parameters:
+  ///   - name: The code of the error whose cause it is. A cause with the same one is the same failure in the words of
+  ///     the engine.
+  ///   - texts: What was said.
+  private static func reason(_ cause: (any Error)?, of name: String, saidIn texts: [String]) -> String? {
+    func isSaid(_ message: String) -> Bool {
+      // The sentences that follow the first say what to do, and that may differ.
+      let first = message.firstRange(of: ". ").map { message[..<$0.lowerBound] } ?? message[...]
+      return texts.contains { $0.contains(first) }
+    }
+    switch cause {
+    case nil, is any SilentCause: return nil
+    case let error as PersistenceError where error.code.name == name || isSaid(error.message):
+      return reason(error.cause, of: name, saidIn: texts)
+    case let error as StoreError where error.code.name == name || isSaid(error.message):
+      return reason(error.cause, of: name, saidIn: texts)
+    case let error as StoreError:
+      let place = error.location.description.replacing("  ", with: ", ")
+      let further = reason(error.cause, of: error.code.name, saidIn: texts + [error.message])
+      return "\(error.code): \(error.message)" + (place.isEmpty || error.message.contains(place) ? "" : " [\(place)]")
+        + (further.map { " (because of \($0))" } ?? "")
+    case let error?: return "\(error)"
+    }
+  }
+}
+
 extension PersistenceError.Location: CustomStringConvertible {
-  /// The known parts, as in `Food.name  3/17  pantry.varve`.
+  /// The known parts, as in `Food.name, 3/17, pantry.varve`.
   public var description: String {
     var parts: [String] = []
     switch (entity, property) {
@@ -119,6 +155,6 @@ extension PersistenceError.Location: CustomStringConvertible {
     }
     if let record { parts.append("\(record)") }
     if let path { parts.append(path) }
-    return parts.joined(separator: "  ")
+    return parts.joined(separator: ", ")
   }
 }

@@ -58,6 +58,12 @@ import VarveLog
     #expect(error.details.map(\.code) == [.propertyConflict])
     #expect(error.details.first?.location.property == "name")
     #expect(error.details.first?.location.record == food.record)
+    #expect(
+      "\(error)" == """
+        conflict: \(error.message) [test.varve]
+          - propertyConflict: \(food).name was "Milk"; others changed it to "Quark" and here to "Cream". [Food.name, \
+        \(food.record)]
+        """)
     let conflict = try #require(error.conflicts.first)
     #expect(error.conflicts.count == 1 && conflict.objectID == food.objectID && conflict.kind == .propertiesChanged)
     #expect(conflict.properties.map(\.name) == ["name"])

@@ -225,6 +225,26 @@ import VarveTestSupport
     #expect(milk.isUpdated)
   }
 
+  @Test func `saving what was made, changed or deleted after the container was closed throws closed`() throws {
+    let milk = Food.make("Milk", in: context)
+    let cream = Food.make("Cream", in: context)
+    try context.save()
+    let changes: [(ManagedObjectContext) throws -> Void] = [
+      { Food.make("New", in: $0) }, { try $0.existingObject(with: milk.id).name = "Cheese" },
+      { try $0.delete($0.existingObject(with: cream.id)) },
+    ]
+    let before = container.newBackgroundContext()
+    Food.make("Made before", in: before)
+    let contexts = changes.map { _ in container.newBackgroundContext() }
+    try container.close()
+    for (context, change) in zip(contexts, changes) { try change(context) }
+    for context in [before] + contexts {
+      let error = #expect(throws: PersistenceError.self) { try context.save() }
+      #expect(error?.code == .closed && error?.details.isEmpty == true)
+      #expect(context.hasChanges)
+    }
+  }
+
   @Test func `saving through a read-only container throws readOnly`() throws {
     let store = GraphStore()
     let writer = try store.open()

@@ -65,15 +65,97 @@ import VarveTestSupport
     try context.save()
   }
 
-  @Test func `that is open elsewhere names the process`() throws {
+  @Test func `that is open in this process says so, with its number`() throws {
     let folder = try TemporaryFolder()
     let path = folder.path + "/test.varve"
     let first = try opening(path, on: PosixFileSystem())
     let error = try failure { try opening(path, on: PosixFileSystem()) }
     #expect(error.code == .locked)
-    #expect(error.message.contains("PID \(ProcessInfo.processInfo.processIdentifier)"))
+    #expect(
+      error.message == "The store \(path) is open for writing already, by another container of this process (PID "
+        + "\(ProcessInfo.processInfo.processIdentifier)). Use that one, close it first, or open the store read-only here."
+    )
+    #expect("\(error)" == "locked: \(error.message) [\(path)]")
     try first.close()
     try opening(path, on: PosixFileSystem()).close()
+  }
+
+  @Test func `that is open in another process names that`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path + "/test.varve"
+    let first = try opening(path, on: PosixFileSystem())
+    // What the lock file says is what the holder has written about itself.
+    let lock = try FileHandle(forWritingTo: URL(filePath: path + "/lock"))
+    try lock.truncate(atOffset: 0)
+    try lock.write(contentsOf: Data("PID 1".utf8))
+    let error = try failure { try opening(path, on: PosixFileSystem()) }
+    #expect(error.code == .locked)
+    #expect(
+      error.message.hasPrefix(
+        "Opening \(path) failed: The store \(path) is open for writing already, locked by PID 1."), "\(error)")
+    #expect("\(error)".components(separatedBy: "locked by").count == 2)
+    try first.close()
+  }
+
+  @Test func `opened at what is no folder, below it, or over a link to nothing, says what stands there`() throws {
+    let folder = try TemporaryFolder()
+    let (file, link) = (folder.path + "/file", folder.path + "/link")
+    try Data("x".utf8).write(to: URL(filePath: file))
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "nowhere")
+    try FileManager.default.createSymbolicLink(atPath: folder.path + "/to file", withDestinationPath: "file")
+    let noFolder = "and a store is a folder. Check the path."
+    let deep = folder.path + "/a/b/test.varve"
+    let cases: [(path: String, code: PersistenceError.Code, message: String)] = [
+      (file, .notAStore, "\(file) is a file, \(noFolder)"),
+      (folder.path + "/to file", .notAStore, "\(folder.path)/to file is a file, \(noFolder)"),
+      ("/dev/null", .notAStore, "/dev/null is a device, \(noFolder)"),
+      (
+        file + "/a/test.varve", .notAStore,
+        "There can be no store at \(file)/a/test.varve, since \(file) is a file. Check the path."
+      ),
+      (
+        link, .storeNotFound,
+        "\(link) is a link to nowhere, where nothing is. Make that folder, remove the link, or check the path."
+      ),
+      (
+        deep, .missingParentFolder,
+        "The store \(deep) cannot be made, since the folder \(folder.path)/a/b does not exist. Make the folder first, or "
+          + "choose another place."
+      ),
+    ]
+    for (path, code, message) in cases {
+      let error = try failure { try opening(path, on: PosixFileSystem()) }
+      #expect(error.code == code && error.message == message && error.location.path == path, "\(path): \(error)")
+      let sentence = String(message.prefix { $0 != "." })
+      #expect("\(error)".components(separatedBy: sentence).count == 2, "\(error)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["file", "link", "to file"])
+  }
+
+  @Test func `opened in a folder that takes no others says so`() throws {
+    let error = try failure { try opening("/proc/test.varve", on: PosixFileSystem()) }
+    #expect(error.code == .invalidLocation, "\(error)")
+    #expect(error.message.hasPrefix("The store /proc/test.varve cannot be made: the folder that it would stand in"))
+    #expect(!"\(error)".contains("does not exist"))
+  }
+
+  @Test(arguments: ["https://example.org/test.varve", "test.varve", "varve://x/test.varve"])
+  func `opened by a URL that is none of a file is refused`(text: String) async throws {
+    let url = try #require(URL(string: text))
+    func blocking() throws -> PersistentContainer { try PersistentContainer.open(at: url, model: GraphStore.model) }
+    let error = try failure(blocking)
+    #expect(error.code == .invalidLocation && error.message.hasPrefix("\(text) is no file URL, "))
+    let waited = await #expect(throws: PersistenceError.self) {
+      try await PersistentContainer.open(at: url, model: Model(GraphStore.model))
+    }
+    #expect(waited?.code == .invalidLocation)
+    #expect(!FileManager.default.fileExists(atPath: url.path))
+  }
+
+  @Test(arguments: ["", "a\0b"]) func `opened at no path at all is refused`(path: String) throws {
+    let error = try failure { try PersistentContainer.open(at: path, model: GraphStore.model) }
+    #expect(error.code == .invalidLocation, "\(error)")
+    #expect(!error.message.contains("\0") && !FileManager.default.fileExists(atPath: "a"))
   }
 
   @Test func `with damaged bytes is refused as damaged, and that is corruption`() throws {

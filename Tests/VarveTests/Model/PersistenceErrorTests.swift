@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Varve
 import VarveLog
@@ -10,8 +11,36 @@ import VarveLog
       cause: StoreError(.locked, "Held by another process."))
     #expect(
       "\(error)"
-        == "missingValue: name must have a value. [Food.name  3/17  a.varve] (because of locked: Held by another "
+        == "missingValue: name must have a value. [Food.name, 3/17, a.varve] (because of locked: Held by another "
         + "process.)")
+  }
+
+  @Test func `what the cause says again is said once, and what it adds is kept`() {
+    let system = StoreError(.ioFailure, "Cannot read x: Input/output error (errno 5). Check the volume.")
+    let engine = StoreError(
+      .corrupt, "The log breaks off. Restore a copy.",
+      at: .init(file: "x", offset: 7, sequence: CommitSequence(rawValue: 3)), cause: system)
+    let wrapped = PersistenceError(engine, doing: "Opening p", path: "p")
+    #expect(
+      "\(wrapped)"
+        == "damaged: Opening p failed: The log breaks off. Restore a copy. [p] (because of ioFailure: Cannot "
+        + "read x: Input/output error (errno 5). Check the volume.)")
+    let reworded = PersistenceError(.missingValue, "The log breaks off. Do something else.", cause: engine)
+    #expect("\(reworded)".components(separatedBy: "breaks off").count == 2)
+    let sameCode = PersistenceError(.duplicateKey, "Two shelves.", cause: StoreError(.duplicateKey, "Two records."))
+    #expect("\(sameCode)" == "duplicateKey: Two shelves.")
+    let placed = PersistenceError(.contention, "Nothing.", cause: engine)
+    #expect("\(placed)".contains("(because of corrupt: The log breaks off. Restore a copy. [x, offset 7, sequence 3] "))
+    let detail = PersistenceError(.missingValue, "One.", cause: system)
+    let whole = PersistenceError(.validationFailed, "All.", details: [detail], cause: system)
+    #expect("\(whole)".components(separatedBy: "Input/output").count == 2)
+    struct Own: Error {}
+    #expect("\(PersistenceError(.storeFailure, "Reading failed.", cause: Own()))".hasSuffix("(because of Own())"))
+  }
+
+  @Test func `it is shown to a person by its message`() {
+    let error: any Error = PersistenceError(.missingValue, "The name is missing. Set it.", at: .init(property: "name"))
+    #expect(error.localizedDescription == "The name is missing. Set it.")
   }
 
   @Test func `details stand below, each in a line`() {
