@@ -87,6 +87,8 @@ extension StoreError.Code {
   public static let poisoned = Self("poisoned")
   /// The store is closed.
   public static let closed = Self("closed")
+  /// The task that asked for it was cancelled.
+  public static let cancelled = Self("cancelled")
   /// The store was opened for reading only.
   public static let readOnly = Self("readOnly")
   /// A limit of ``StoreOptions`` was exceeded.

@@ -78,7 +78,8 @@ extension StoreState {
       let location = RecordLocation(slot: slot, offset: offset, storedLength: operation.recordLength)
       previous = objects.set(location, for: operation.id, in: nodes)
     }
-    usage.add(operation.recordLength, to: slot, isLive: operation.kind != .delete)
+    let isDelete = operation.kind == .delete
+    usage.add(operation.recordLength, to: slot, isLive: !isDelete, isDelete: isDelete)
     if let previous { usage.kill(recordLength(at: previous), in: previous.slot) }
   }
 

@@ -40,6 +40,10 @@ final class Committer: Sendable {
   private let hasObserver = Atomic<Bool>(false)
   /// Leads for tasks, which must not block their thread. Started with the first such commit.
   private let taskThread = WorkThread(name: "varve-commit", isLowPriority: false)
+  /// Slows commits when the store grows too large.
+  let pace = WritePace()
+  /// Told when there may be something to compact.
+  let garbageObserver = Guarded<GarbageObserver?>(nil)
 
   init(
     context: StoreContext, writer: sending LogWriter, published: PublishedState, indexing: (any RowIndexing)?
@@ -70,6 +74,7 @@ final class Committer: Sendable {
   /// Commits a batch, blocking the thread. See ``LogStore/commit(_:durability:)``.
   func commit(_ batch: consuming Batch, isDisk: Bool) throws(StoreError) -> CommitSequence {
     if let failure = batch.failure { throw failure }
+    pace.admit(batch.frameLength)
     if queue.beginAtOnce() {
       defer { queue.end() }
       return try queue.withWriter { writer throws(StoreError) in try commitAlone(&batch, isDisk: isDisk, &writer) }
@@ -83,6 +88,7 @@ final class Committer: Sendable {
   /// Commits a batch without blocking the thread for a sync.
   func commit(_ batch: consuming Batch, isDisk: Bool) async throws(StoreError) -> CommitSequence {
     if let failure = batch.failure { throw failure }
+    await pace.admit(batch.frameLength)
     if !isDisk, queue.beginAtOnce() {
       defer { queue.end() }
       return try queue.withWriter { writer throws(StoreError) in try commitAlone(&batch, isDisk: false, &writer) }
@@ -183,6 +189,7 @@ final class Committer: Sendable {
     if batch.isEmpty { return writer.lastSequence }
     let appended = try writer.noting { writer throws(WriteFailure) in try writer.append(&batch, isDisk: isDisk) }
     draft.apply(batch, plan, appended, &writer)
+    noteGarbage(appended, &writer)
     return appended.header.sequence
   }
 
@@ -214,6 +221,7 @@ final class Committer: Sendable {
       writer.active?.slot = slot
       published.keep(newSegment, in: slot)
     }
+    noteGarbage(appended, &writer)
   }
 }
 

@@ -23,6 +23,8 @@ struct LogWriter {
   var isClosed = false
   /// Bytes of records by segment.
   var usage = SegmentUsage()
+  /// Tells when it is worth looking for something to compact.
+  var watch = CompactionWatch()
 
   /// A log segment that takes no more frames.
   struct FilledSegment {

@@ -1,35 +1,51 @@
-/// Bytes of records by segment: how many there are, and how many of them are the newest of their IDs.
+/// Bytes of records by segment: how many there are, and how many of them are still needed.
 ///
 /// Kept by the committer beside the published state and not in it: nobody but the compactor and the statistics asks,
 /// and a snapshot never does.
 struct SegmentUsage: Equatable, Sendable {
   /// The bytes of one segment's records.
   struct Bytes: Equatable, Sendable {
-    /// Records that are the newest of their IDs.
+    /// Records that are the newest of their IDs, delete records not among them.
     var live = 0
     /// All records, deletes among them.
     var total = 0
+    /// Delete records. Whether they are still needed depends on what older segments hold.
+    var deletes = 0
+
+    /// Records that are neither the newest of their IDs nor deletes. Zero means that the segment holds no value of any
+    /// record that does not exist any more.
+    var dead: Int { total - live - deletes }
   }
 
   /// The bytes by slot.
   private(set) var bytes: [UInt16: Bytes] = [:]
+  /// The live bytes of all segments.
+  private(set) var liveByteCount = 0
+  /// Grows with every byte that stops being live, and with every delete record: how much there may be to compact.
+  private(set) var garbageByteCount = 0
 
-  /// A record was written; `isLive` says whether it is the newest of its ID.
-  mutating func add(_ length: Int, to slot: UInt16, isLive: Bool) {
+  /// A record was written; `isLive` says whether it is the newest of its ID, and no delete.
+  mutating func add(_ length: Int, to slot: UInt16, isLive: Bool, isDelete: Bool = false) {
     bytes[slot, default: Bytes()].total += length
-    if isLive { bytes[slot, default: Bytes()].live += length }
+    if isDelete { bytes[slot, default: Bytes()].deletes += length }
+    if isLive {
+      bytes[slot, default: Bytes()].live += length
+      liveByteCount += length
+    } else {
+      garbageByteCount += length
+    }
   }
 
   /// A record is not the newest of its ID any more.
   mutating func kill(_ length: Int, in slot: UInt16) {
     bytes[slot, default: Bytes()].live -= length
-  }
-
-  /// A record is the newest of its ID again.
-  mutating func revive(_ length: Int, in slot: UInt16) {
-    bytes[slot, default: Bytes()].live += length
+    liveByteCount -= length
+    garbageByteCount += length
   }
 
   /// The segment is gone.
-  mutating func remove(_ slot: UInt16) { bytes[slot] = nil }
+  mutating func remove(_ slot: UInt16) {
+    guard let former = bytes.removeValue(forKey: slot) else { return }
+    liveByteCount -= former.live
+  }
 }

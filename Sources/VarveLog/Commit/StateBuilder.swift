@@ -39,8 +39,8 @@ struct StateBuilder: RecoveryVisitor {
         at: .init(offset: offset, sequence: record.version, record: record.id))
     }
     let isNewest = isNewest(record)
-    // A compaction keeps the deletes that it finds, so that in its output they are no garbage.
-    usage.add(record.recordLength, to: slot, isLive: isNewest && (record.kind != .delete || isCompacted))
+    let isDelete = record.kind == .delete
+    usage.add(record.recordLength, to: slot, isLive: isNewest && !isDelete, isDelete: isDelete)
     guard isNewest else { return }
     let previous: RecordLocation?
     if record.kind == .delete {
@@ -60,7 +60,8 @@ struct StateBuilder: RecoveryVisitor {
     guard let location = state.objects.location(of: record.id), compactedSlots.contains(location.slot),
       let version = version(at: location)
     else { return true }
-    return version <= record.version
+    // A compaction that was interrupted leaves copies beside what they were made from: then the copy counts.
+    return isCompacted ? version <= record.version : version < record.version
   }
 
   private func version(at location: RecordLocation) -> CommitSequence? {

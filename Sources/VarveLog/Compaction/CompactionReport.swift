@@ -1,5 +1,19 @@
 /// What a compaction did.
 public struct CompactionReport: Equatable, Sendable {
+  /// What became of one segment, and why.
+  public struct Segment: Equatable, Sendable {
+    /// The file, relative to the store.
+    public var file: String
+    /// Whether the file is gone.
+    public var isRemoved: Bool
+    /// Why it was taken, or left alone.
+    public var reason: CompactionReason
+    /// Bytes of the file when the compaction was planned.
+    public var byteCount: UInt64
+    /// Bytes of records in it that were the newest of their IDs then.
+    public var liveByteCount: Int
+  }
+
   /// Segment files that were taken and are gone.
   public var inputCount = 0
   /// Segment files that were written.
@@ -14,6 +28,8 @@ public struct CompactionReport: Equatable, Sendable {
   public var deleteCount = 0
   /// Segments that were left alone because they are damaged, relative to the store.
   public var damagedFiles: [String] = []
+  /// Every segment that took no more frames, in the order in which they were worked on.
+  public var segments: [Segment] = []
 
   /// Makes an empty report.
   public init() {}

@@ -1,103 +1,147 @@
-/// Steps 3 to 5, and the giving up of slots in step 6.
+/// Steps 3 to 5: outputs come, locations move, inputs go.
 extension CompactionRunner {
   /// Moves in one turn of the commit queue: few enough that no commit waits for long.
-  private static let movesPerTurn = 4096
+  private static let movesPerTurn = 256
 
-  /// Lets the store use the outputs in place of the inputs.
-  func install(_ mapped: [MappedSegment]) throws(StoreError) {
-    let slots = try addOutputs(mapped)
-    try forEachTurn { move, state, nodes, usage in
-      let slot = slots[move.output]
-      let isStill = state.objects.location(of: move.id) == move.old
-      usage.add(move.length, to: slot, isLive: isStill)
-      guard isStill else { return }
-      usage.kill(move.length, in: move.old.slot)
-      state.objects.set(move.location(in: slot), for: move.id, in: nodes)
-    }
+  /// Completes the output that is being written, lists it, and lets the store use it.
+  mutating func finishOutput(of group: Group, _ writer: inout CompactionWriter) throws(WriteFailure) {
+    guard let output = try writer.finish() else { return }
+    let mapped: MappedSegment
     do throws(WriteFailure) {
-      try name()
+      let context = self.context
+      mapped = try cleanly { () throws(StoreError) in try context.mapSegment(output.file) }
+      try context.manifests.replace { manifest in
+        manifest.preparing.removeAll { $0 == output.file }
+        manifest.segments.append(output.listed)
+      }
     } catch {
-      // After anything but a clean failure the manifest may be the old one or the new. Until the next opening tells,
-      // nothing may build on either.
-      if error.poisons { throw committer.queue.withTurn { writer in writer.note(error) } }
-      try takeBack(slots)
-      throw error.error
+      // After anything but a clean failure the manifest may list the output.
+      if !error.poisons { context.remove(output.file) }
+      throw error
     }
-    giveUp(inputs.map(\.slot), files: inputs.map(\.file))
+    report.outputCount += 1
+    report.bytesAfter += output.listed.logicalEnd
+    let slot = try addSlot(mapped)
+    try move(to: mapped, in: slot, end: Int(output.listed.logicalEnd), from: group)
   }
 
-  /// Gives the outputs slots.
-  private func addOutputs(_ mapped: [MappedSegment]) throws(StoreError) -> [UInt16] {
+  private func addSlot(_ mapped: MappedSegment) throws(WriteFailure) -> UInt16 {
     let committer = self.committer
-    return try committer.queue.withTurn { writer throws(StoreError) in
-      try writer.checkIsUsable()
-      var slots: [UInt16] = []
+    return committer.queue.withTurn { writer in
+      var slot: UInt16 = 0
       committer.published.publish(isLarge: false) { state, nodes in
-        for segment in mapped { slots.append(state.addSlot(for: segment, nodes)) }
+        slot = state.addSlot(for: mapped, nodes)
       }
-      for (segment, slot) in zip(mapped, slots) { committer.published.keep(segment, in: slot) }
-      for (output, slot) in zip(outputs, slots) { writer.usage.add(output.deleteByteCount, to: slot, isLive: true) }
-      return slots
+      committer.published.keep(mapped, in: slot)
+      return slot
     }
   }
 
-  /// Does something for each record that was copied, in small steps through the commit queue.
-  private func forEachTurn(
-    _ change: (Move, inout StoreState, NodeStore, inout SegmentUsage) -> Void
-  ) throws(StoreError) {
-    var first = 0
+  /// A record of an output.
+  private struct Move {
+    var id: RecordID
+    var offset: Int
+    var length: Int
+    var isDelete: Bool
+  }
+
+  /// Lets the location of each record in an output lead there, if it still leads to an input: what led elsewhere
+  /// meanwhile is newer.
+  private func move(
+    to output: MappedSegment, in slot: UInt16, end: Int, from group: Group
+  ) throws(WriteFailure) {
+    var moves: [Move] = []
+    moves.reserveCapacity(CompactionRunner.movesPerTurn)
+    let bytes = unsafe UnsafeRawBufferPointer(start: output.mapping.baseAddress, count: end)
+    var frame = SegmentHeader.size
+    while frame + FrameHeader.size <= end {
+      let frameEnd = unsafe frame + Int(bytes.integer(at: frame, as: UInt32.self))
+      let count = unsafe Int(bytes.integer(at: frame + 32, as: UInt32.self))
+      var place = frame + FrameHeader.size
+      for _ in 0..<count where place + RecordHeader.size <= end {
+        let header = unsafe RecordHeader(
+          decoding: UnsafeRawBufferPointer(rebasing: bytes[place..<place + RecordHeader.size]))
+        guard let header else { break }
+        moves.append(
+          Move(id: header.id, offset: place, length: header.recordLength, isDelete: header.kind == .delete))
+        place += header.recordLength
+        if moves.count == CompactionRunner.movesPerTurn { try perform(&moves, in: slot, from: group) }
+      }
+      guard frameEnd > frame else { break }
+      frame = frameEnd
+    }
+    try perform(&moves, in: slot, from: group)
+  }
+
+  private func perform(_ moves: inout [Move], in slot: UInt16, from group: Group) throws(WriteFailure) {
     let committer = self.committer
-    while first < moves.count {
-      let step = moves[first..<min(first + CompactionRunner.movesPerTurn, moves.count)]
-      try committer.queue.withTurn { writer throws(StoreError) in
-        try writer.checkIsUsable()
-        var usage = writer.usage
-        committer.published.publish(isLarge: true) { state, nodes in
-          for move in step { change(move, &state, nodes, &usage) }
+    let step = moves
+    try committer.queue.withTurn { writer throws(WriteFailure) in
+      try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
+      // Taken out and put back, so that the dictionary in it is not copied when it changes.
+      var usage = SegmentUsage()
+      swap(&usage, &writer.usage)
+      committer.published.publish(isLarge: false) { state, nodes in
+        for move in step {
+          let location = move.isDelete ? nil : state.objects.location(of: move.id)
+          guard let location, group.isInput[Int(location.slot)] else {
+            usage.add(move.length, to: slot, isLive: false, isDelete: move.isDelete)
+            continue
+          }
+          usage.kill(state.recordLength(at: location), in: location.slot)
+          usage.add(move.length, to: slot, isLive: true)
+          let target = RecordLocation(slot: slot, offset: move.offset, storedLength: move.length)
+          state.objects.set(target, for: move.id, in: nodes)
         }
-        writer.usage = usage
       }
-      first = step.endIndex
+      writer.usage = usage
     }
+    moves.removeAll(keepingCapacity: true)
   }
 
-  /// Syncs the log once more, then lets one manifest name the outputs and give up the inputs.
-  private func name() throws(WriteFailure) {
+  // MARK: 5. Removing
+
+  /// Removes segments of which nothing is needed any more.
+  ///
+  /// - Parameter forgotten: The highest sequence of a delete record in them that was not copied.
+  mutating func remove(
+    _ inputs: [CompactionPlanner.Candidate], forgotten: CommitSequence
+  ) throws(WriteFailure) {
+    guard !inputs.isEmpty else { return }
     let committer = self.committer
-    let (durable, filled) = try poisoningly { () throws(StoreError) in
-      try committer.queue.withTurn { writer throws(StoreError) in
-        try writer.checkIsUsable()
-        try writer.noting { writer throws(WriteFailure) in try writer.sync() }
-        return (writer.durable, writer.filled)
-      }
+    let (durable, filled, gone) = try committer.queue.withTurn { writer throws(WriteFailure) in
+      try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
+      try writer.sync()
+      // What nothing leads to is dead, whatever went wrong before.
+      let usage = writer.usage
+      return (writer.durable, writer.filled, inputs.filter { (usage.bytes[$0.slot]?.live ?? 0) == 0 })
     }
-    let gone = Set(inputs.map(\.file))
-    let outputs = self.outputs
+    let files = Set(gone.map(\.file))
     try context.manifests.replace(provenEnd: durable) { manifest in
       LogWriter.seal(filled, in: &manifest)
       manifest.closedEnd = nil
-      manifest.segments.removeAll { gone.contains($0.file) }
-      manifest.removable += gone.sorted { $0.id < $1.id }
-      manifest.preparing.removeAll { file in outputs.contains { $0.file == file } }
-      manifest.segments += outputs.map(\.listed)
+      manifest.segments.removeAll { files.contains($0.file) }
+      manifest.removable += files.sorted { $0.id < $1.id }
+      if forgotten > .zero { manifest.deletesKnownSince = max(manifest.deletesKnownSince, forgotten.next) }
     }
+    giveUp(gone)
+    for input in gone.sorted(by: { $0.file.id < $1.file.id }) { context.remove(input.file) }
+    note(gone)
   }
 
-  /// Lets the store use the inputs again, which no manifest has given up, and removes the outputs.
-  private func takeBack(_ slots: [UInt16]) throws(StoreError) {
-    try forEachTurn { move, state, nodes, usage in
-      guard state.objects.location(of: move.id) == move.location(in: slots[move.output]) else { return }
-      usage.revive(move.length, in: move.old.slot)
-      state.objects.set(move.old, for: move.id, in: nodes)
-    }
-    giveUp(slots, files: [])
-    for output in outputs { context.remove(output.file) }
+  /// Removes segments without a copy.
+  mutating func drop(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) {
+    let forgotten = inputs.filter { $0.bytes.deletes > 0 }.map(\.lastSequence).max() ?? .zero
+    try remove(inputs, forgotten: forgotten)
+    pacer.progress.byteCountDone += inputs.reduce(0) { $0 + $1.fileSize }
   }
 
   /// Gives up slots that no location names any more. Snapshots keep their mappings.
-  private func giveUp(_ slots: [UInt16], files: [SegmentFile]) {
+  private func giveUp(_ inputs: [CompactionPlanner.Candidate]) {
     let committer = self.committer
-    let ids = Set(files.map(\.id))
+    let slots = inputs.map(\.slot)
+    let ids = Set(inputs.map(\.file.id))
+    let byteCount = inputs.reduce(0) { $0 + Int($1.fileSize) }
     committer.queue.withTurn { writer in
       committer.published.publish(isLarge: false) { state, nodes in
         for slot in slots { state.slots.remove(slot, in: nodes) }
@@ -106,13 +150,16 @@ extension CompactionRunner {
       committer.published.retireSegments(in: slots)
       for slot in slots { writer.usage.remove(slot) }
       writer.filled = writer.filled.filter { !ids.contains($0.key) }
+      writer.watch.fileByteCount -= byteCount
     }
   }
-}
 
-extension CompactionRunner.Move {
-  /// Where the record stands in its output.
-  fileprivate func location(in slot: UInt16) -> RecordLocation {
-    RecordLocation(slot: slot, offset: offset, storedLength: length)
+  private mutating func note(_ gone: [CompactionPlanner.Candidate]) {
+    report.inputCount += gone.count
+    report.bytesBefore += gone.reduce(0) { $0 + $1.fileSize }
+    let paths = Set(gone.map { StoreLayout.path($0.file) })
+    for position in report.segments.indices where paths.contains(report.segments[position].file) {
+      report.segments[position].isRemoved = true
+    }
   }
 }

@@ -2,151 +2,153 @@
 ///
 /// The order of its steps is what makes it safe at every moment of a crash:
 ///
-/// 1. In the commit queue: the log rolls, so that the inputs take no more frames, and is synced; then liveness is
-///    judged by a snapshot of exactly that state.
-/// 2. Live records, and the delete records of IDs that do not exist, are copied into new segments, which a durable
-///    manifest lists as *preparing*. They keep their sequences. The new files and their entries are synced.
-/// 3. In the commit queue, in small steps: each record's location moves, if it is still what was seen.
-/// 4. In the commit queue: the log is synced again, so that no state which judged a record dead can be taken back.
-/// 5. One manifest lists the new segments, and the inputs as *removable*. If there is no room for it, the locations
-///    move back, and nothing has happened.
-/// 6. The slots of the inputs are given up, and their files removed. Snapshots keep their mappings.
+/// 1. In the commit queue: the segments that take no more frames are looked at (for a whole compaction the log rolls
+///    first), and a plan is made. Those of which nothing is needed are removed as in 5.
+/// 2. In the commit queue: the log is synced through the inputs, so that nothing is copied which a loss of power could
+///    take back.
+/// 3. The delete records that are still needed, and the live records in the order of their IDs, are copied to new
+///    segments, which a durable manifest lists as *preparing*. They keep their sequences. Each output is synced with its
+///    entry, then a durable manifest lists it as a segment beside the inputs: what stands in both is the same.
+/// 4. In the commit queue, in small steps: the location of each record in the output moves, if it still leads to an
+///    input. After this output comes the next one.
+/// 5. In the commit queue: the log is synced, so that no state which judged a record dead can be taken back. Then one
+///    manifest lists the inputs as *removable*, their slots are given up, and their files removed. Snapshots keep their
+///    mappings.
+///
+/// Nothing is remembered of a record that was copied: the output is read back for step 4. A failure anywhere leaves
+/// outputs that are as good as their inputs, and inputs that the next compaction takes again.
 struct CompactionRunner {
   let committer: Committer
-  let isCancelled: () -> Bool
+  /// Whether all is taken of which anything can be won.
+  let isWhole: Bool
+  var pacer: CompactionPacer
   /// Which of the segments that are worth it are taken.
   var takes: (CompactionPlanner.Candidate) -> Bool = { _ in true }
+  /// Whether a slot is read by a snapshot that has been held for a while.
+  var isHeld: (UInt16) -> Bool = { _ in false }
+  /// Segments that were found damaged before.
+  var damaged: Set<SegmentFile> = []
+  /// By how many bytes the garbage must grow until the compactor looks again.
+  var garbageStep: Int
   var report = CompactionReport()
-  var inputs: [CompactionPlanner.Candidate] = []
-  var outputs: [CompactionOutput.Finished] = []
-  var moves: [Move] = []
 
-  /// A record that was copied.
-  struct Move {
-    var id: RecordID
-    var old: RecordLocation
-    var output: Int
-    var offset: Int
-    var length: Int
-  }
-
-  init(_ committer: Committer, isCancelled: @escaping () -> Bool) {
+  init(_ committer: Committer, isWhole: Bool, pacer: CompactionPacer) {
     self.committer = committer
-    self.isCancelled = isCancelled
+    self.isWhole = isWhole
+    self.pacer = pacer
+    garbageStep = max(committer.context.options.segmentSizeLimit / 8, 1)
   }
 
   var context: StoreContext { committer.context }
 
-  mutating func run() throws(StoreError) -> CompactionReport {
-    guard let judged = try chooseInputs(), !inputs.isEmpty else { return report }
-    let deletes = try gatherDeletes(judged)
-    guard !inputs.isEmpty else { return report }
-    var writer = CompactionWriter(context, inputs: inputs.map(\.file.id))
-    let mapped: [MappedSegment]
-    do throws(StoreError) {
-      try copy(judged, deletes, to: &writer)
-      mapped = try mapOutputs()
+  /// Plans and compacts. ``report`` tells what was done, also after a failure.
+  mutating func run() throws(StoreError) {
+    do throws(WriteFailure) {
+      try compact()
     } catch {
-      // Nothing refers to the outputs yet, and a full disk needs the room back.
-      writer.removeListedFiles()
-      guard let poison = writer.poison else { throw error }
-      let committer = self.committer
-      throw committer.queue.withTurn { writer in writer.note(.poisoning(poison)) }
+      guard error.poisons else { throw error.error }
+      throw committer.queue.withTurn { writer in writer.note(error) }
     }
-    try install(mapped)
-    removeInputs()
-    return report
   }
 
-  func checkIsNotCancelled() throws(StoreError) { if isCancelled() { throw StoreError.closed } }
+  private mutating func compact() throws(WriteFailure) {
+    let plan = try makePlan()
+    let dropped = plan.filter { $0.action == .drop }.map(\.candidate)
+    let copied = plan.filter { $0.action == .copy }.map(\.candidate)
+    pacer.progress.byteCountTotal = (dropped + copied).reduce(0) { $0 + $1.fileSize }
+    guard !dropped.isEmpty || !copied.isEmpty else { return }
+    try look()
+    try drop(dropped)
+    for group in CompactionPlanner.groups(copied, byteCountMax: nil) { try compact(group) }
+    try look()
+  }
 
-  // MARK: 1. Choosing
+  func look() throws(WriteFailure) {
+    var pacer = self.pacer
+    try cleanly { () throws(StoreError) in try pacer.look() }
+  }
 
-  /// Rolls, syncs, and chooses among the segments that take no more frames. Returns the state that judges.
-  private mutating func chooseInputs() throws(StoreError) -> Snapshot? {
+  // MARK: 1. Planning
+
+  private mutating func makePlan() throws(WriteFailure) -> [CompactionPlanner.Decision] {
     let committer = self.committer
-    let (chosen, snapshot) = try committer.queue.withTurn { writer throws(StoreError) in
-      try writer.checkIsUsable()
-      try writer.noting { writer throws(WriteFailure) in try writer.endActiveSegment() }
-      let snapshot = committer.published.snapshot()
-      return (writer.compactionCandidates(in: snapshot), snapshot)
+    let isWhole = self.isWhole
+    let isHeld = self.isHeld
+    let damaged = self.damaged
+    let garbageStep = self.garbageStep
+    let found = try committer.queue.withTurn { writer throws(WriteFailure) in
+      try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
+      if isWhole { try writer.endActiveSegment() }
+      // Before its first commit a store is left as it was found: what is past may have to be settled first.
+      if writer.active == nil { return nil as CompactionPlanner.Situation? }
+      let situation = writer.compactionSituation(
+        in: committer.published.committerState, isWhole: isWhole, isHeld: isHeld, damaged: damaged)
+      writer.watch.fileByteCount = situation.byteCount
+      writer.watch.garbageThreshold = writer.usage.garbageByteCount + garbageStep
+      return situation
     }
-    let plan = CompactionPlanner.plan(chosen, segmentSizeLimit: context.options.segmentSizeLimit)
-    inputs = plan.map(\.candidate).filter(takes)
-    return inputs.isEmpty ? nil : snapshot
-  }
-
-  // MARK: 2. Copying
-
-  /// A delete record that has to be kept.
-  struct Delete {
-    var id: RecordID
-    var version: CommitSequence
-  }
-
-  /// The delete records of the inputs, the newest of each ID that does not exist, in the order of IDs. Reads the
-  /// inputs whole, and takes damaged ones out of the compaction.
-  private mutating func gatherDeletes(_ judged: Snapshot) throws(StoreError) -> [Delete] {
-    var newest: [RecordID: CommitSequence] = [:]
-    var sound: [CompactionPlanner.Candidate] = []
-    for input in inputs {
-      try checkIsNotCancelled()
-      var found: [RecordID: CommitSequence] = [:]
-      do throws(StoreError) {
-        try context.readSegment(input) { record, _ throws(StoreError) in
-          guard record.kind == .delete, !judged.contains(record.id) else { return }
-          found[record.id] = max(found[record.id] ?? .zero, record.version)
-        }
-      } catch  where error.isCorruption {
-        report.damagedFiles.append(StoreLayout.path(input.file))
-        continue
-      }
-      newest.merge(found) { max($0, $1) }
-      sound.append(input)
+    guard var situation = found else { return [] }
+    for position in situation.candidates.indices where !takes(situation.candidates[position]) {
+      situation.candidates[position].isKept = true
     }
-    inputs = sound
-    return newest.map { Delete(id: $0.key, version: $0.value) }.sorted { $0.id < $1.id }
-  }
-
-  private mutating func copy(
-    _ judged: Snapshot, _ deletes: [Delete], to writer: inout CompactionWriter
-  ) throws(StoreError) {
-    let slots = Set(inputs.map(\.slot))
-    var remaining = deletes[...]
-    try writer.prepare(byteCount: inputs.reduce(0) { $0 + $1.bytes.total })
-    try judged.state.objects.forEach { id, location throws(StoreError) in
-      guard slots.contains(location.slot) else { return true }
-      if moves.count % 1024 == 0 { try checkIsNotCancelled() }
-      while let delete = remaining.first, delete.id < id {
-        try writer.append(delete: delete.id, version: delete.version)
-        remaining.removeFirst()
-      }
-      let record = try unsafe judged.state.wholeRecord(at: location, of: id)
-      let place = try unsafe writer.append(record)
-      moves.append(
-        Move(id: id, old: location, output: place.output, offset: place.offset, length: record.count))
-      return true
+    let plan = CompactionPlanner.plan(situation)
+    report.segments = plan.map { decision in
+      CompactionReport.Segment(
+        file: StoreLayout.path(decision.candidate.file), isRemoved: false, reason: decision.reason,
+        byteCount: decision.candidate.fileSize, liveByteCount: decision.candidate.bytes.live)
     }
-    for delete in remaining { try writer.append(delete: delete.id, version: delete.version) }
-    try writer.finish()
-    outputs = writer.finished
-    report.recordCount = moves.count
-    report.deleteCount = deletes.count
+    return plan
   }
 
-  private func mapOutputs() throws(StoreError) -> [MappedSegment] {
-    var mapped: [MappedSegment] = []
-    for output in outputs { mapped.append(try context.mapSegment(output.file)) }
-    return mapped
+  // MARK: 2. The log
+
+  /// What a group of inputs is worked through with.
+  struct Group {
+    /// The inputs that are not damaged, so far as that is known.
+    var inputs: [CompactionPlanner.Candidate]
+    /// Whether a slot is an input's.
+    var isInput: [Bool]
+    /// Delete records up to this sequence hide nothing outside of the group.
+    var deleteHorizon: CommitSequence
+    /// The highest sequence of a delete record that was not copied.
+    var forgottenDelete = CommitSequence.zero
   }
 
-  // MARK: 6. Removing
+  /// Syncs the log through the inputs, and looks which deletes hide something outside of them.
+  private func begin(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) -> Group {
+    if !isWhole { committer.pace.setEngaged(true) }
+    var isInput = [Bool](repeating: false, count: Int(SlotTable.slotMax) + 1)
+    for input in inputs { isInput[Int(input.slot)] = true }
+    let committer = self.committer
+    let files = Set(inputs.map(\.file))
+    let lastSequence = inputs.map(\.lastSequence).max() ?? .zero
+    let copied = inputs.reduce(0) { $0 + $1.bytes.live + $1.bytes.deletes }
+    let horizon = try committer.queue.withTurn { writer throws(WriteFailure) in
+      try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
+      if writer.durable.sequence < lastSequence { try writer.sync() }
+      let situation = writer.compactionSituation(
+        in: committer.published.committerState, isWhole: true, isHeld: { _ in false }, damaged: [])
+      // What is about to be written takes room beside what it is copied from.
+      writer.watch.fileByteCount = situation.byteCount + copied
+      let others = situation.candidates.lazy.filter { !files.contains($0.file) }
+      return DeleteHorizon(others, activeDeadSequence: situation.activeDeadSequence).sequence()
+    }
+    return Group(inputs: inputs, isInput: isInput, deleteHorizon: horizon)
+  }
 
-  private mutating func removeInputs() {
-    for input in inputs { context.remove(input.file) }
-    report.inputCount = inputs.count
-    report.outputCount = outputs.count
-    report.bytesBefore = inputs.reduce(0) { $0 + $1.fileSize }
-    report.bytesAfter = outputs.reduce(0) { $0 + $1.listed.logicalEnd }
+  private mutating func compact(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) {
+    try look()
+    var group = try begin(inputs)
+    var writer = CompactionWriter(context, inputs: inputs.map(\.file.id))
+    defer {
+      report.deleteCount += writer.deleteCount
+      writer.end()
+    }
+    try writer.prepare(byteCount: inputs.reduce(0) { $0 + $1.bytes.live + $1.bytes.deletes })
+    try copyDeletes(&group, to: &writer)
+    try copyRecords(of: group, to: &writer)
+    try finishOutput(of: group, &writer)
+    writer.end()
+    try remove(group.inputs, forgotten: group.forgottenDelete)
   }
 }

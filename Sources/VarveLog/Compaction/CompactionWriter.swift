@@ -1,28 +1,23 @@
-/// A compacted segment that was written and synced.
-enum CompactionOutput {
-  struct Finished {
-    var file: SegmentFile
-    var listed: ManifestSegment
-    /// Bytes of its delete records.
-    var deleteByteCount: Int
-  }
+/// A compacted segment that was written and synced, and that no manifest lists as a segment yet.
+struct CompactionOutput {
+  /// The file.
+  var file: SegmentFile
+  /// As the manifest will list it.
+  var listed: ManifestSegment
 }
 
-/// Writes compacted segments: a header, frames of about a megabyte, a footer.
+/// Writes compacted segments, one at a time: a header, frames of about a megabyte, a footer.
 struct CompactionWriter {
   private let context: StoreContext
   private let inputs: [SegmentID]
-  private(set) var finished: [CompactionOutput.Finished] = []
   /// Files that a durable manifest lists as preparing, and that are not made yet.
   private var prepared: [SegmentFile] = []
   private var current: Current?
-  /// All files that a durable manifest lists as preparing for this compaction, made or not.
-  private(set) var listedFiles: [SegmentFile] = []
-  /// The failure after which nothing is known any more of the manifest or of the folder's entries, if there was one.
-  private(set) var poison: StoreError?
+  /// Delete records that were appended.
+  private(set) var deleteCount = 0
 
   /// Bytes of records that are gathered into one frame, at least.
-  private static let frameSize = 1 << 20
+  static let frameSize = 1 << 20
 
   fileprivate struct Current {
     let file: any File
@@ -38,7 +33,6 @@ struct CompactionWriter {
     var recordCount: UInt64 = 0
     var firstSequence = CommitSequence(rawValue: .max)
     var lastSequence = CommitSequence.zero
-    var deleteByteCount = 0
   }
 
   init(_ context: StoreContext, inputs: [SegmentID]) {
@@ -47,37 +41,40 @@ struct CompactionWriter {
   }
 
   /// Lists the files that will be needed for that many bytes, in one manifest.
-  mutating func prepare(byteCount: Int) throws(StoreError) {
+  mutating func prepare(byteCount: Int) throws(WriteFailure) {
     let count = byteCount / context.options.segmentSizeLimit + 1
-    try context.manifests.checkRoom(for: count)
+    try cleanly { () throws(StoreError) in try context.manifests.checkRoom(for: count) }
     var files: [SegmentFile] = []
     for _ in 0..<count { files.append(SegmentFile(kind: .compacted, id: context.manifests.newSegmentID())) }
-    do throws(WriteFailure) {
-      try context.manifests.replace { $0.preparing += files }
-    } catch {
-      if error.poisons { poison = error.error }
-      throw error.error
-    }
+    try context.manifests.replace { $0.preparing += files }
     prepared += files
-    listedFiles += files
   }
 
   // MARK: Records
 
-  /// Appends a whole record as it is. Returns where it will stand.
-  mutating func append(_ record: UnsafeRawBufferPointer) throws(StoreError) -> (output: Int, offset: Int) {
-    try makeRoom(for: record.count)
-    guard var current else { preconditionFailure("making room opens an output") }
+  /// Whether a record of that length has no place in the output that is being written: then that has to be finished.
+  func isFull(for length: Int) -> Bool {
+    guard let current, current.recordCount > 0 else { return false }
+    // With room for the footer, so that every record starts within what a location can say.
+    return Int(current.end) + current.frame.count + length + FrameHeader.size > context.options.segmentSizeLimit
+  }
+
+  /// Appends a whole record as it is.
+  mutating func append(_ record: UnsafeRawBufferPointer) throws(WriteFailure) {
+    if let current, current.frame.count >= CompactionWriter.frameSize {
+      try cleanly { () throws(StoreError) in try flushFrame() }
+    }
+    if current == nil { try open() }
+    guard var current else { preconditionFailure("an output was opened") }
+    // Taken out and put back, so that the frame is not copied when it changes.
     self.current = nil
-    let offset = Int(current.end) + current.frame.count
     unsafe current.frame.append(contentsOf: record)
     current.note(version: CommitSequence(rawValue: unsafe record.integer(at: 16)))
     self.current = current
-    return (finished.count, offset)
   }
 
   /// Appends a delete record.
-  mutating func append(delete id: RecordID, version: CommitSequence) throws(StoreError) {
+  mutating func append(delete id: RecordID, version: CommitSequence) throws(WriteFailure) {
     let header = RecordHeader(
       id: id, version: version, kind: .delete, isCompressed: false, storedLength: 0, checksum: 0)
     var bytes = [UInt8](repeating: 0, count: RecordHeader.size)
@@ -85,35 +82,26 @@ struct CompactionWriter {
       unsafe header.encode(into: bytes)
       unsafe bytes.setInteger(RecordHeader.checksum(header: UnsafeRawBufferPointer(bytes), bodyChecksum: 0), at: 0)
     }
-    _ = try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(StoreError) in try unsafe append(bytes) }
-    current?.deleteByteCount += bytes.count
-  }
-
-  private mutating func makeRoom(for length: Int) throws(StoreError) {
-    if let current, current.recordCount > 0 {
-      // With room for the footer, so that every record starts within what a location can say.
-      let size = Int(current.end) + current.frame.count + length + FrameHeader.size
-      if size > context.options.segmentSizeLimit {
-        try finishCurrent()
-      } else if current.frame.count >= CompactionWriter.frameSize {
-        try flushFrame()
-      }
-    }
-    if current == nil { try open() }
+    try unsafe bytes.span.bytes.withUnsafeBytes { bytes throws(WriteFailure) in try unsafe append(bytes) }
+    deleteCount += 1
   }
 
   // MARK: Files
 
-  private mutating func open() throws(StoreError) {
+  private mutating func open() throws(WriteFailure) {
     if prepared.isEmpty { try prepare(byteCount: 0) }
     guard let segment = prepared.first else { preconditionFailure("preparing lists at least one file") }
-    let file = try context.segmentFolder.createFile(StoreLayout.fileName(segment))
     let salt = context.newSalt()
     let header = SegmentHeader(
       kind: .compacted, storeUUID: context.manifests.current.storeUUID, id: segment.id, salt: salt,
       predecessor: .start, predecessorChecksum: RunningChecksum(), durableThrough: .start,
       timeMicroseconds: context.timeMicroseconds)
-    try file.write(header.encoded(), at: 0)
+    let folder = context.segmentFolder
+    let file = try cleanly { () throws(StoreError) in
+      let file = try folder.createFile(StoreLayout.fileName(segment))
+      try file.write(header.encoded(), at: 0)
+      return file
+    }
     current = Current(
       file: file, segment: segment, salt: salt, end: UInt64(SegmentHeader.size),
       frame: [UInt8](repeating: 0, count: FrameHeader.size))
@@ -132,41 +120,38 @@ struct CompactionWriter {
     self.current = current
   }
 
-  private mutating func finishCurrent() throws(StoreError) {
-    try flushFrame()
-    guard var current else { return }
+  /// Completes the output that is being written, if there is one, and makes it and its entry durable.
+  mutating func finish() throws(WriteFailure) -> CompactionOutput? {
+    try cleanly { () throws(StoreError) in try flushFrame() }
+    guard var current else { return nil }
     let footer = CompactedFooter(recordCount: current.recordCount, checksum: current.running, inputs: inputs)
     current.frame += footer.encodedPayload()
     current.frameSequence = current.lastSequence
     let header = current.sealFrame(kind: .footer, timeMicroseconds: context.timeMicroseconds)
-    try current.file.write(current.frame, at: current.end)
-    try current.file.sync()
-    current.file.close()
-    finished.append(
-      CompactionOutput.Finished(
-        file: current.segment,
-        listed: ManifestSegment(
-          file: current.segment, isSealed: true, salt: current.salt, logicalEnd: current.end + UInt64(header.length),
-          firstSequence: current.firstSequence, lastSequence: current.lastSequence),
-        deleteByteCount: current.deleteByteCount))
-    self.current = nil
-  }
-
-  /// Completes the last output, makes all entries durable, and forgets files that were not needed.
-  mutating func finish() throws(StoreError) {
-    if current != nil { try finishCurrent() }
-    do throws(StoreError) {
-      try context.segmentFolder.sync()
-    } catch {
-      poison = error
-      throw error
+    try cleanly { () throws(StoreError) in
+      try current.file.write(current.frame, at: current.end)
+      try current.file.sync()
     }
-    for file in prepared { context.manifests.didUnlink(file) }
+    current.file.close()
+    let folder = context.segmentFolder
+    try poisoningly { () throws(StoreError) in try folder.sync() }
+    self.current = nil
+    return CompactionOutput(
+      file: current.segment,
+      listed: ManifestSegment(
+        file: current.segment, isSealed: true, salt: current.salt, logicalEnd: current.end + UInt64(header.length),
+        firstSequence: current.firstSequence, lastSequence: current.lastSequence))
   }
 
-  /// Removes everything that was written, complete or not: it is not needed after all.
-  mutating func removeListedFiles() {
-    for file in listedFiles { context.remove(file) }
+  /// Removes the output that is being written, and forgets files that were not needed.
+  mutating func end() {
+    if let current {
+      current.file.close()
+      context.remove(current.segment)
+    }
+    current = nil
+    for file in prepared { context.remove(file) }
+    prepared = []
   }
 }
 

@@ -3,41 +3,125 @@
 actor Compactor {
   private nonisolated let executor: ThreadExecutor
   private nonisolated let committer: Committer
-  private nonisolated let activity = Monitor(Activity())
-
-  /// Whether a compaction runs, and whether any may.
-  struct Activity: Equatable {
-    var isRunning = false
-    var isStopped = false
-  }
+  private nonisolated let control: Monitor<CompactionControl>
+  /// Segments that were found damaged: automatic compactions leave them alone.
+  private(set) var damaged: Set<SegmentFile> = []
+  /// Snapshots older than this were held already when an automatic compaction looked before.
+  private var heldSince = NodeStamp.zero
+  /// How often in a row an automatic compaction failed, or won nothing.
+  private var failureCount = 0
 
   /// Starts the thread.
-  init(_ committer: Committer) throws(StoreError) {
+  init(_ committer: Committer, _ control: Monitor<CompactionControl>) throws(StoreError) {
     self.committer = committer
+    self.control = control
     executor = try ThreadExecutor(name: "varve-compact", priority: .low)
   }
 
   /// The thread.
   nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  /// Copies what is live out of the store's full segments, and removes them. See ``LogStore/compact()``.
-  func compact() throws(StoreError) -> CompactionReport {
-    let mayRun = activity.change { activity in
-      if activity.isStopped { return false }
-      activity.isRunning = true
-      return true
-    }
-    guard mayRun else { throw StoreError.closed }
-    defer { activity.change { $0.isRunning = false } }
-    let activity = self.activity
-    var runner = CompactionRunner(committer) { activity.withLock { $0.isStopped } }
-    return try runner.run()
+  // MARK: On demand
+
+  /// Copies what is live out of the store's full segments, and removes them. See ``LogStore/compact(progress:)``.
+  func compact(
+    isCancelled: @escaping () -> Bool, progress: ((CompactionProgress) -> Void)?
+  ) throws(StoreError) -> CompactionReport {
+    guard begin() else { throw StoreError.closed }
+    defer { control.change { $0.isRunning = false } }
+    var runner = makeRunner(isWhole: true, isCancelled: isCancelled, progress: progress)
+    defer { note(runner) }
+    try runner.run()
+    return runner.report
   }
 
-  /// Ends a running compaction at its next step, and waits for that. None starts any more.
+  private func begin() -> Bool {
+    control.change { control in
+      if control.isStopped { return false }
+      control.isRunning = true
+      return true
+    }
+  }
+
+  private func makeRunner(
+    isWhole: Bool, isCancelled: @escaping () -> Bool, progress: ((CompactionProgress) -> Void)?
+  ) -> CompactionRunner {
+    let pacer = CompactionPacer(
+      control: control, byteRateLimit: committer.context.options.compactionByteRateLimit, isCancelled: isCancelled,
+      report: progress)
+    return CompactionRunner(committer, isWhole: isWhole, pacer: pacer)
+  }
+
+  private func note(_ runner: CompactionRunner) {
+    damaged.formUnion(runner.damaged)
+    let report = runner.report
+    let paths = damaged.map(StoreLayout.path).sorted()
+    control.withLock { control in
+      control.status.progress = runner.pacer.progress
+      control.status.lastReport = report
+      if report.inputCount > 0 { control.status.compactionCount += 1 }
+      control.status.inputCount += report.inputCount
+      control.status.byteCountRemoved += report.bytesBefore
+      control.status.byteCountWritten += report.bytesAfter
+      control.status.damagedFiles = paths
+    }
+  }
+
+  // MARK: Automatic
+
+  /// Compacts as long as there is enough to win. Called from any thread; works on the compactor's.
+  nonisolated func wake() {
+    executor.execute { [weak self] in
+      guard let self else { return }
+      self.assumeIsolated { compactor in compactor.compactAutomatically() }
+    }
+  }
+
+  func compactAutomatically() {
+    guard begin() else { return }
+    defer {
+      committer.pace.setEngaged(false)
+      control.change { $0.isRunning = false }
+    }
+    // Somebody who waits for a whole compaction gets all of it.
+    while control.withLock({ $0.requestCount == 0 && !$0.isStopped }) {
+      var runner = makeRunner(isWhole: false, isCancelled: { false }, progress: nil)
+      runner.damaged = damaged
+      runner.isHeld = committer.published.slotsHeld(since: heldSince)
+      runner.garbageStep = garbageStep
+      heldSince = committer.published.currentStamp
+      do throws(StoreError) {
+        try runner.run()
+        control.withLock { $0.status.lastError = nil }
+      } catch {
+        note(runner)
+        if error.code == .closed { return }
+        failureCount += 1
+        control.withLock { $0.status.lastError = error }
+        return
+      }
+      note(runner)
+      if runner.report.inputCount == 0 { break }
+      guard runner.report.bytesAfter < runner.report.bytesBefore else {
+        failureCount += 1
+        return
+      }
+      failureCount = 0
+    }
+  }
+
+  /// By how many bytes the garbage grows until the next look: an eighth of a segment, twice as many after each look that
+  /// led to nothing good.
+  private var garbageStep: Int {
+    max(committer.context.options.segmentSizeLimit / 8, 1) << min(failureCount, 7)
+  }
+
+  // MARK: The end
+
+  /// Ends a running compaction at its next look, and waits for that. None starts any more.
   nonisolated func stop() {
-    activity.change { $0.isStopped = true }
-    activity.wait { $0.isRunning ? nil : () }
+    control.change { $0.isStopped = true }
+    control.wait { $0.isRunning ? nil : () }
     executor.stop()
   }
 }

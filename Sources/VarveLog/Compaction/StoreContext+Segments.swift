@@ -6,17 +6,25 @@ extension StoreContext {
     return MappedSegment(segment, mapping: try file.map(length: Int(try file.size()), for: .reading))
   }
 
-  /// Reads a segment that takes no more frames, whole, and hands each record to `visit`.
+  /// Reads a segment that takes no more frames, whole and through the seam, so that a failing device is an error and no
+  /// signal. Hands each record to `visit`, and the length of each frame to `spend`, in front of its records.
   ///
-  /// - Throws: `.corrupt` at the first damage.
+  /// - Throws: `.corrupt` at the first damage, and what the closures throw.
   func readSegment(
-    _ candidate: CompactionPlanner.Candidate, _ visit: (RecordHeader, UInt64) throws(StoreError) -> Void
+    _ candidate: CompactionPlanner.Candidate, spend: (Int) throws(StoreError) -> Void,
+    _ visit: (RecordHeader, UInt64) throws(StoreError) -> Void
   ) throws(StoreError) {
     guard let listed = manifests.current.segment(candidate.file.id),
       var scanned = try ScannedSegment.open(listed, in: segmentFolder)
     else { throw StoreError(.corrupt, "A segment is missing.", at: .init(file: StoreLayout.path(candidate.file))) }
     if candidate.file.kind == .compacted {
-      _ = try scanned.scanner.readCompacted(visit)
+      var lastOffset: UInt64 = 0
+      _ = try scanned.scanner.readCompacted { record, offset throws(StoreError) in
+        // The scanner tells of records only; their places tell how far it is.
+        try spend(Int(offset - lastOffset))
+        lastOffset = offset
+        try visit(record, offset)
+      }
       return
     }
     var offset = UInt64(SegmentHeader.size)
@@ -25,6 +33,7 @@ extension StoreContext {
         throw StoreError(
           .corrupt, "A segment is damaged.", at: .init(file: StoreLayout.path(candidate.file), offset: offset))
       }
+      try spend(frame.length)
       try scanned.scanner.forEachRecord(of: frame, at: offset, visit)
       offset += UInt64(frame.length)
     }
@@ -39,20 +48,39 @@ extension LogWriter {
     try sync()
   }
 
-  /// The segments that take no more frames, with their bytes.
-  func compactionCandidates(in snapshot: Snapshot) -> [CompactionPlanner.Candidate] {
-    var candidates: [CompactionPlanner.Candidate] = []
-    let manifest = context.manifests.current
-    snapshot.state.slots.forEach { slot, entry in
+  /// The segments that take no more frames, and what else a plan is made from.
+  ///
+  /// - Parameter isHeld: Whether a slot is read by a snapshot that has been held for a while.
+  func compactionSituation(
+    in state: StoreState, isWhole: Bool, isHeld: (UInt16) -> Bool, damaged: Set<SegmentFile>
+  ) -> CompactionPlanner.Situation {
+    let options = context.options
+    var situation = CompactionPlanner.Situation(
+      candidates: [], segmentSizeLimit: options.segmentSizeLimit, isWhole: isWhole,
+      garbageRatio: options.compactionGarbageRatio)
+    let listed = Dictionary(
+      uniqueKeysWithValues: context.manifests.current.segments.lazy.map { ($0.file.id, $0) })
+    state.slots.forEach { slot, entry in
+      let bytes = usage.bytes[slot] ?? SegmentUsage.Bytes()
       let file = entry.segment
-      if file.id == active?.id { return true }
-      let end = filled[file.id]?.end ?? manifest.segment(file.id)?.logicalEnd ?? UInt64(entry.length)
-      candidates.append(
+      if let active, file.id == active.id {
+        situation.activeByteCount = active.end
+        situation.activeLiveByteCount = bytes.live
+        if bytes.dead != 0 { situation.activeDeadSequence = active.firstSequence }
+        return true
+      }
+      let filled = self.filled[file.id]
+      let segment = listed[file.id]
+      situation.candidates.append(
         CompactionPlanner.Candidate(
-          file: file, slot: slot, bytes: usage.bytes[slot] ?? SegmentUsage.Bytes(), fileSize: end))
+          file: file, slot: slot, bytes: bytes,
+          fileSize: filled?.end ?? segment?.logicalEnd ?? UInt64(entry.length),
+          firstSequence: filled?.firstSequence ?? segment?.firstSequence ?? .zero,
+          lastSequence: filled?.lastSequence ?? segment?.lastSequence ?? .zero, isPinned: isHeld(slot),
+          isDamaged: damaged.contains(file)))
       return true
     }
-    return candidates
+    return situation
   }
 }
 
@@ -63,5 +91,21 @@ extension StoreState {
     let record = try unsafe record(at: location, of: id)
     let start = unsafe record.storedBody.baseAddress.unsafelyUnwrapped - RecordHeader.size
     return unsafe UnsafeRawBufferPointer(start: start, count: record.header.recordLength)
+  }
+}
+
+extension ObjectTable {
+  /// Calls `body` with each record of every entity from `first` on, in the order of IDs, until it returns `false`.
+  ///
+  /// - Complexity: O(records).
+  func forEach<Failure: Error>(
+    from first: RecordID, _ body: (RecordID, RecordLocation) throws(Failure) -> Bool
+  ) throws(Failure) {
+    _ = try directory.forEach(from: UInt64(first.entity)) { (entity, entry) throws(Failure) in
+      let serial = entity == UInt64(first.entity) ? first.serial : 0
+      return try entry.tree.forEach(from: serial) { (serial, location) throws(Failure) in
+        try body(RecordID(rawValue: entity << 48 | serial), location)
+      }
+    }
   }
 }

@@ -62,6 +62,11 @@ extension NodeStore {
   /// The smallest stamp of a registered snapshot. Under the state lock.
   package var oldestRegisteredStamp: NodeStamp? { unsafe registry.pointee.registrations.first?.stamp }
 
+  /// The largest stamp of a registered snapshot that is smaller than `bound`. Under the state lock.
+  package func newestRegisteredStamp(before bound: NodeStamp) -> NodeStamp? {
+    unsafe registry.pointee.registrations.last { $0.stamp < bound }?.stamp
+  }
+
   /// The number of registered snapshots. Under the state lock.
   package var registeredCount: Int { unsafe registry.pointee.registrations.count }
 

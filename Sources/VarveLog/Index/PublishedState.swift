@@ -17,6 +17,10 @@ package final class PublishedState: Sendable {
       var newest: Snapshot?
       /// Whether the state stays as it is for good.
       var isFrozen = false
+      /// Since when the slots of segments have been visible. Absent for those that the store was opened with.
+      var births: [UInt16: NodeStamp] = [:]
+      /// The stamp of the last publication: no snapshot with a lower one can see anything that it added.
+      var publicationStamp = NodeStamp.zero
     }
 
     let guarded: Guarded<Contents>
@@ -102,6 +106,7 @@ package final class PublishedState: Sendable {
     let nodes = core.nodes
     let outdated = core.guarded.withLock { contents -> Snapshot? in
       if contents.isFrozen { return nil }
+      contents.publicationStamp = nodes.currentStamp
       edit(&contents.state)
       publicationCount.add(1, ordering: .releasing)
       _ = nodes.reclaim()
@@ -117,9 +122,12 @@ package final class PublishedState: Sendable {
   /// that what it retired is in use, and nothing may be built on either. Later publications do nothing.
   package func freeze() { core.guarded.withLock { $0.isFrozen = true } }
 
-  /// Keeps a mapped segment, whose slot was just published.
+  /// Keeps a mapped segment, whose slot came with the last publication.
   package func keep(_ segment: MappedSegment, in slot: UInt16) {
-    core.guarded.withLock { $0.segments[slot] = segment }
+    core.guarded.withLock { contents in
+      contents.segments[slot] = segment
+      contents.births[slot] = contents.publicationStamp
+    }
   }
 
   /// Lets the segments of slots go, which the published state does not use any more, as soon as no snapshot does.
@@ -129,11 +137,28 @@ package final class PublishedState: Sendable {
       if contents.isFrozen { return }
       for slot in slots {
         guard let segment = contents.segments.removeValue(forKey: slot) else { continue }
-        nodes.retire(owner: segment)
+        nodes.retire(owner: segment, birth: contents.births.removeValue(forKey: slot) ?? .zero)
       }
     }
   }
 
   /// The mapped segment of a slot.
   package func segment(in slot: UInt16) -> MappedSegment? { core.guarded.withLock { $0.segments[slot] } }
+
+  // MARK: The compactor
+
+  /// Since when snapshots have been held: the stamp that the next one gets.
+  package var currentStamp: NodeStamp { core.guarded.withLock { _ in core.nodes.currentStamp } }
+
+  /// The slots that a snapshot can see which has been held since before `stamp`.
+  package func slotsHeld(since stamp: NodeStamp) -> (UInt16) -> Bool {
+    // That this keeps the newest snapshot for the next one who asks does not count as holding it.
+    let newest = core.guarded.withLock { $0.newest.take() }
+    _ = consume newest
+    let (newestHeld, births) = core.guarded.withLock { contents in
+      (core.nodes.newestRegisteredStamp(before: stamp), contents.births)
+    }
+    guard let newestHeld else { return { _ in false } }
+    return { slot in (births[slot] ?? .zero) <= newestHeld }
+  }
 }

@@ -30,6 +30,14 @@ public struct StoreOptions: Sendable {
   public var verifiesEveryRead = false
   /// Milliseconds for which opening waits for a lock before it reports that the store is locked. Default: 50.
   public var lockWaitMilliseconds = 50
+  /// Compacts by itself, in the background, when there is enough to win. Default: `true`.
+  public var compactsAutomatically = true
+  /// The share of a segment, from 0.1 to 0.9, that must be garbage before it is compacted by itself. Default: one half:
+  /// then a store takes about twice the room of what is live, and each byte that is copied gives one back.
+  public var compactionGarbageRatio = 0.5
+  /// Bytes a second that compactions read and write, at most. Default: 0 for no limit: their thread has a low priority,
+  /// and a limit below what commits overwrite slows the commits.
+  public var compactionByteRateLimit = 0
   /// Bytes of a prepared segment that are written ahead. Default: 64 KiB, so that a store of ten objects stays small.
   package var growthStep = 64 << 10
   /// The most bytes that are written ahead in one commit.
@@ -56,6 +64,10 @@ public struct StoreOptions: Sendable {
         "batchSizeLimit is \(batchSizeLimit); it must be between 4096 and \(1 << 30) bytes"
       } else if compressionThreshold < 0 || lockWaitMilliseconds < 0 {
         "compressionThreshold and lockWaitMilliseconds cannot be negative"
+      } else if !(0.1...0.9 ~= compactionGarbageRatio) {
+        "compactionGarbageRatio is \(compactionGarbageRatio); it must be between 0.1 and 0.9"
+      } else if compactionByteRateLimit < 0 {
+        "compactionByteRateLimit cannot be negative"
       } else {
         nil
       }

@@ -2,14 +2,50 @@ extension LogStore {
   /// Copies what is live out of the full segments into new ones, ordered by ID, and removes the old ones. Runs on a
   /// thread of its own; commits and reads go on meanwhile. Whatever moment it is interrupted at, nothing is lost.
   ///
-  /// Delete records are kept. Segments that a snapshot still reads keep their space until it goes.
+  /// Unlike the compactions that run by themselves (see ``StoreOptions/compactsAutomatically``) this one takes all of
+  /// which anything can be won. Delete records go as soon as they hide nothing any more. Segments that a snapshot still
+  /// reads keep their space until it goes. Cancelling the task ends it within a few milliseconds; what it did stays.
   ///
-  /// - Returns: What was done; empty when nothing was worth it.
-  /// - Throws: `.readOnly`, `.closed` also when the store is closed meanwhile, `.poisoned`, `.diskFull`, `.corrupt` for
-  ///   a damaged live record, what the file system throws.
+  /// - Parameter progress: Called about every 64 KiB, on the compactor's thread, which waits for it.
+  /// - Returns: What was done, with a reason for each segment; empty when nothing was worth it.
+  /// - Throws: `CancellationError`; `.readOnly`, `.closed` also when the store is closed meanwhile, `.poisoned`,
+  ///   `.diskFull`, `.corrupt` for a damaged live record, what the file system throws.
+  /// - Complexity: O(records of the store + bytes of the segments that are taken); memory that does not grow with them.
   @discardableResult
-  public func compact() async throws -> CompactionReport {
-    try await startedCompactor().compact()
+  public func compact(
+    progress: (@Sendable (CompactionProgress) -> Void)? = nil
+  ) async throws -> CompactionReport {
+    let isCancelled = Guarded(false)
+    let compactor = try startedCompactor()
+    compactionControl.change { $0.requestCount += 1 }
+    defer { compactionControl.change { $0.requestCount -= 1 } }
+    do {
+      return try await withTaskCancellationHandler {
+        try await compactor.compact(isCancelled: { isCancelled.withLock { $0 } }, progress: progress)
+      } onCancel: {
+        isCancelled.withLock { $0 = true }
+      }
+    } catch let error as StoreError where error.code == .cancelled { throw CancellationError() }
+  }
+
+  /// Lets compactions wait, those that run as well as those that are asked for, until ``resumeCompaction()`` or the
+  /// close. A running one stops within a few milliseconds; what it did stays. Commits are not slowed meanwhile, so that
+  /// the store can grow.
+  public func pauseCompaction() {
+    compactionControl.change { $0.isPaused = true }
+    committer?.pace.setEngaged(false)
+  }
+
+  /// Lets compactions go on.
+  public func resumeCompaction() { compactionControl.change { $0.isPaused = false } }
+
+  /// What the compactor is doing, and what it did since the store was opened.
+  public var compactionStatus: CompactionStatus {
+    var (status, isRunning, isPaused) = compactionControl.withLock { ($0.status, $0.isRunning, $0.isPaused) }
+    status.isRunning = isRunning
+    status.isPaused = isPaused
+    status.commitByteRateLimit = committer?.pace.limit
+    return status
   }
 
   /// How many commits wait behind the one at work, for tests.
@@ -27,7 +63,7 @@ extension LogStore {
       statistics.segments.append(
         StoreStatistics.Segment(
           file: StoreLayout.path(entry.segment), liveByteCount: usage.bytes[slot]?.live ?? 0,
-          recordByteCount: usage.bytes[slot]?.total ?? 0))
+          recordByteCount: usage.bytes[slot]?.total ?? 0, deleteByteCount: usage.bytes[slot]?.deletes ?? 0))
       return true
     }
     statistics.segments.sort { $0.file < $1.file }
@@ -42,10 +78,12 @@ public struct StoreStatistics: Equatable, Sendable {
   public struct Segment: Equatable, Sendable {
     /// The file, relative to the store.
     public var file: String
-    /// Bytes of records that are the newest of their IDs.
+    /// Bytes of records that are the newest of their IDs, delete records not among them.
     public var liveByteCount: Int
     /// Bytes of all records.
     public var recordByteCount: Int
+    /// Bytes of delete records.
+    public var deleteByteCount: Int
   }
 
   /// Records that exist.

@@ -23,6 +23,8 @@ public final class LogStore: Sendable {
   let committer: Committer?
   /// The bytes by segment of a store that was opened read-only. Else the committer keeps them.
   let usageAtOpening: SegmentUsage
+  /// What everybody has a say in while compactions run.
+  let compactionControl = Monitor(CompactionControl())
   /// Made with the first compaction.
   private let compactor = Guarded(CompactorState())
   /// Held as long as the store is open for writing.
@@ -49,8 +51,17 @@ public final class LogStore: Sendable {
     try writer.reopenSegments(of: found.log, &builder)
     writer.usage = builder.usage
     published = PublishedState(builder.state, nodes: builder.nodes, segments: builder.segments)
-    committer = Committer(context: context, writer: writer, published: published, indexing: indexing)
+    let isAutomatic = options.compactsAutomatically
+    writer.watch.isEnabled = isAutomatic
+    writer.watch.garbageThreshold = options.segmentSizeLimit / 8
+    let committer = Committer(context: context, writer: writer, published: published, indexing: indexing)
+    self.committer = committer
+    if isAutomatic {
+      committer.setGarbageObserver { [weak self] in try? self?.startedCompactor().wake() }
+    }
   }
+
+  deinit { stopCompacting() }
 
   // MARK: Opening and closing
 
@@ -86,10 +97,7 @@ public final class LogStore: Sendable {
   /// - Throws: What the file system throws. The lock is given back all the same, and nothing that was promised is in
   ///   danger; the next opening counts as unclean.
   public func close() throws(StoreError) {
-    compactor.withLock { state in
-      state.isStopped = true
-      return state.compactor.take()
-    }?.stop()
+    stopCompacting()
     defer { lock.withLock { $0.take() }?.unlock() }
     try committer?.queue.withTurn { writer throws(StoreError) in try writer.close() }
   }
@@ -173,10 +181,17 @@ public final class LogStore: Sendable {
     return try compactor.withLock { state throws(StoreError) in
       if state.isStopped { throw StoreError.closed }
       if let compactor = state.compactor { return compactor }
-      let compactor = try Compactor(committer)
+      let compactor = try Compactor(committer, compactionControl)
       state.compactor = compactor
       return compactor
     }
+  }
+
+  private func stopCompacting() {
+    compactor.withLock { state in
+      state.isStopped = true
+      return state.compactor.take()
+    }?.stop()
   }
 
   func writable() throws(StoreError) -> Committer {

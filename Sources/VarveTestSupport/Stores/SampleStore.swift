@@ -23,6 +23,7 @@ package struct SampleStore: Sendable {
     options.growthStep = 1024
     options.compressionThreshold = 512
     options.lockWaitMilliseconds = 0
+    options.compactsAutomatically = false
     options.randomSeed = 77
     options.clock = { 1_700_000_000_000_000 }
     return options

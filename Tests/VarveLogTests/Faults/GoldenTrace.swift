@@ -126,12 +126,6 @@ enum GoldenTrace {
       store word segments/0000000000000003.log: at 0
       sync segments/0000000000000002.log
       sync segments/0000000000000003.log
-      open segments/0000000000000001.log: for reading
-      size segments/0000000000000001.log
-      read segments/0000000000000001.log: 3600 at 0
-      open segments/0000000000000002.log: for reading
-      size segments/0000000000000002.log
-      read segments/0000000000000002.log: 1720 at 0
       remove manifest.new: notFound
       create manifest.new
       write manifest.new: 1024 at 0
@@ -139,6 +133,12 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      open segments/0000000000000001.log: for reading
+      size segments/0000000000000001.log
+      read segments/0000000000000001.log: 3600 at 0
+      open segments/0000000000000002.log: for reading
+      size segments/0000000000000002.log
+      read segments/0000000000000002.log: 1720 at 0
       create segments/0000000000000004.compacted
       write segments/0000000000000004.compacted: 128 at 0
       write segments/0000000000000004.compacted: 1720 at 128
@@ -150,7 +150,13 @@ enum GoldenTrace {
       size segments/0000000000000004.compacted
       map segments/0000000000000004.compacted: 1944 for reading
       close segments/0000000000000004.compacted
-      sync folder segments
+      remove manifest.new: notFound
+      create manifest.new
+      write manifest.new: 1024 at 0
+      sync manifest.new
+      rename manifest.new: to manifest
+      sync folder .
+      close manifest.new
       remove manifest.new: notFound
       create manifest.new
       write manifest.new: 1024 at 0
@@ -279,19 +285,19 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
-      create segments/0000000000000006.log
-      write segments/0000000000000006.log: 1024 at 0
-      sync segments/0000000000000006.log
+      create segments/0000000000000005.log
+      write segments/0000000000000005.log: 1024 at 0
+      sync segments/0000000000000005.log
       sync folder segments
       open segments/0000000000000003.log: for writing
       set size segments/0000000000000003.log: 256
-      map segments/0000000000000006.log: 4096 for writing
-      store segments/0000000000000006.log: 120 at 8
-      store word segments/0000000000000006.log: at 0
-      sync segments/0000000000000006.log
-      store segments/0000000000000006.log: 120 at 136
-      store word segments/0000000000000006.log: at 128
-      sync segments/0000000000000006.log
+      map segments/0000000000000005.log: 4096 for writing
+      store segments/0000000000000005.log: 120 at 8
+      store word segments/0000000000000005.log: at 0
+      sync segments/0000000000000005.log
+      store segments/0000000000000005.log: 120 at 136
+      store word segments/0000000000000005.log: at 128
+      sync segments/0000000000000005.log
       """
     ),
     (

@@ -9,6 +9,7 @@ extension StoreOptions {
     options.segmentSizeLimit = segmentSizeLimit
     options.growthStep = 1024
     options.lockWaitMilliseconds = 0
+    options.compactsAutomatically = false
     options.randomSeed = seed
     options.clock = { 1_700_000_000_000_000 }
     return options

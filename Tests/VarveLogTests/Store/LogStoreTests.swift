@@ -61,6 +61,7 @@ import VarveLog
     let fileSystem = MemoryFileSystem()
     var options = StoreOptions()
     options.segmentSizeLimit = 4096
+    options.compactsAutomatically = false
     let store = try LogStore.open(at: "store", options: options, fileSystem: fileSystem)
     var model: [UInt64: [UInt8]] = [:]
     for step in 0..<500 as Range<UInt64> {

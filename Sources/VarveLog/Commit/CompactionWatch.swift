@@ -1,0 +1,47 @@
+/// Tells when it is worth looking for something to compact, and how full the store is. Kept by the committer, at the
+/// cost of a few additions a commit.
+struct CompactionWatch {
+  /// Whether anybody is to be told.
+  var isEnabled = false
+  /// The bytes of all segment files, without zeros written ahead; counted anew at each look.
+  var fileByteCount = 0
+  /// The compactor is told when the garbage that was ever made reaches this.
+  var garbageThreshold = 0
+  /// The segment in which the log ended at the last commit.
+  private var lastSegment = SegmentID.none
+
+  /// Takes note of a commit. Returns whether the compactor is to be told.
+  mutating func note(appended length: Int, to segment: SegmentID, garbageByteCount: Int) -> Bool {
+    guard isEnabled else { return false }
+    fileByteCount += length
+    let hasRolled = segment != lastSegment
+    lastSegment = segment
+    // A segment can be compacted once it is full, so that is a moment to look, too.
+    guard garbageByteCount >= garbageThreshold || hasRolled && garbageByteCount > 0 else { return false }
+    // Once is enough until it has looked.
+    garbageThreshold = .max
+    return true
+  }
+}
+
+extension Committer {
+  /// Takes note of a commit that was just published.
+  func noteGarbage(_ appended: LogWriter.Appended, _ writer: inout LogWriter) {
+    let isWorthLooking = writer.watch.note(
+      appended: appended.header.length, to: writer.end.segment, garbageByteCount: writer.usage.garbageByteCount)
+    if isWorthLooking { garbageObserver.withLock { $0 }?.call() }
+    let limit = context.options.segmentSizeLimit
+    let softBound = 2 * writer.usage.liveByteCount + limit
+    pace.adjust(byteCount: writer.watch.fileByteCount, softBound: softBound, hardBound: softBound + limit)
+  }
+
+  /// Has `observer` called, within a turn of the queue, whenever there may be something to compact.
+  func setGarbageObserver(_ observer: @escaping @Sendable () -> Void) {
+    garbageObserver.withLock { $0 = GarbageObserver(call: observer) }
+  }
+}
+
+/// A function in a type of its own; see ``Committer``.
+struct GarbageObserver: Sendable {
+  let call: @Sendable () -> Void
+}
