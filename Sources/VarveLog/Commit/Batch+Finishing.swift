@@ -1,6 +1,9 @@
 extension Batch {
   /// The bytes of the frame that the batch will be.
-  var frameLength: Int { buffer.count + names.length }
+  var frameLength: Int {
+    if author == nil && contextName == nil { return buffer.count }
+    return buffer.count + names.length
+  }
 
   /// The names as they are stored: cut to whole characters that fit into 255 bytes.
   private var names: (author: [UInt8], context: [UInt8], length: Int) {
@@ -20,28 +23,26 @@ extension Batch {
     sequence: CommitSequence, seed: UInt32, isDisk: Bool, durableThrough: LogPosition, timeMicroseconds: Int64
   ) -> FrameHeader {
     let names = self.names
-    buffer.append(contentsOf: names.author)
-    buffer.append(contentsOf: names.context)
-    buffer.append(contentsOf: repeatElement(0, count: names.length - names.author.count - names.context.count))
+    unsafe names.author.withUnsafeBytes { unsafe buffer.append($0) }
+    unsafe names.context.withUnsafeBytes { unsafe buffer.append($0) }
+    buffer.append(zeros: names.length - names.author.count - names.context.count)
     var header = FrameHeader(
       length: buffer.count, headerChecksum: 0, payloadChecksum: 0, kind: .commit,
       flags: isDisk ? FrameHeader.diskFlag : 0, authorLength: names.author.count,
       contextNameLength: names.context.count, sequence: sequence, timeMicroseconds: timeMicroseconds,
       recordCount: operations.count, durableThrough: durableThrough)
-    let operations = self.operations
-    unsafe buffer.withUnsafeMutableBytes { bytes in
-      for operation in operations {
-        let record = unsafe UnsafeMutableRawBufferPointer(
-          rebasing: bytes[operation.start..<operation.start + RecordHeader.size])
-        unsafe record.setInteger(sequence.rawValue, at: 16)
-        let checksum = unsafe RecordHeader.checksum(
-          header: UnsafeRawBufferPointer(record), bodyChecksum: operation.bodyChecksum)
-        unsafe record.setInteger(checksum, at: 0)
-      }
-      header.payloadChecksum = unsafe CRC32C.checksum(
-        seed: seed, of: UnsafeRawBufferPointer(rebasing: bytes[FrameHeader.size...]))
-      unsafe header.encode(into: bytes, seed: seed)
+    let bytes = unsafe buffer.bytes
+    for operation in operations {
+      let record = unsafe UnsafeMutableRawBufferPointer(
+        rebasing: bytes[operation.start..<operation.start + RecordHeader.size])
+      unsafe record.setInteger(sequence.rawValue, at: 16)
+      let checksum = unsafe RecordHeader.checksum(
+        header: UnsafeRawBufferPointer(record), bodyChecksum: operation.bodyChecksum)
+      unsafe record.setInteger(checksum, at: 0)
     }
+    header.payloadChecksum = unsafe CRC32C.checksum(
+      seed: seed, of: UnsafeRawBufferPointer(rebasing: bytes[FrameHeader.size...]))
+    unsafe header.encode(into: bytes, seed: seed)
     return header
   }
 }

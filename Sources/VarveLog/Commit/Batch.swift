@@ -34,7 +34,7 @@ public struct Batch: ~Copyable {
   public var attachment: (any Sendable)?
 
   /// The frame in the making: room for its header, then the records.
-  var buffer: [UInt8]
+  var buffer: FrameBuffer
   var operations: [Operation] = []
   var expectations: [Expectation] = []
   var keys = IndexKeys()
@@ -42,20 +42,18 @@ public struct Batch: ~Copyable {
   private let recordSizeLimit: Int
   private let batchSizeLimit: Int
   private let compressionThreshold: Int
-  private let indexing: (any RowIndexing)?
+  private let indexing: CommitIndexing?
 
   /// Most commits are of one record that is not long: then the frame takes its memory once.
   private static let firstCapacity = 512
 
-  init(options: borrowing StoreOptions, indexing: (any RowIndexing)?) {
+  init(options: borrowing StoreOptions, indexing: CommitIndexing?) {
     recordSizeLimit = options.recordSizeLimit
     batchSizeLimit = options.batchSizeLimit
     compressionThreshold = options.compressionThreshold
     self.indexing = indexing
-    buffer = unsafe [UInt8](unsafeUninitializedCapacity: Batch.firstCapacity) { bytes, count in
-      unsafe bytes[..<FrameHeader.size].initialize(repeating: 0)
-      count = FrameHeader.size
-    }
+    buffer = FrameBuffer(capacity: Batch.firstCapacity)
+    buffer.append(zeros: FrameHeader.size)
   }
 
   /// Whether the batch does nothing. An empty batch still checks its expectations, and commits nothing.
@@ -131,10 +129,8 @@ public struct Batch: ~Copyable {
       let header = unsafe encode(kind, id, body)
       let length = header.recordLength
       let stored = start + RecordHeader.size
-      let checksum = unsafe buffer.withUnsafeBytes { bytes in
-        unsafe CRC32C.checksum(
-          seed: 0, of: UnsafeRawBufferPointer(rebasing: bytes[stored..<stored + header.storedLength]))
-      }
+      let checksum = unsafe CRC32C.checksum(
+        seed: 0, of: UnsafeRawBufferPointer(rebasing: buffer.bytes[stored..<stored + header.storedLength]))
       operations.append(
         Operation(
           id: id, kind: kind, start: start, recordLength: length, bodyChecksum: checksum, keys: keyRange))
@@ -165,7 +161,7 @@ public struct Batch: ~Copyable {
     _ kind: RecordKind, _ id: RecordID, _ body: UnsafeRawBufferPointer
   ) throws(StoreError) -> Range<Int> {
     let first = keys.entries.count
-    guard kind == .put, let indexing, indexing.hasKeys(entity: id.entity) else { return first..<first }
+    guard kind == .put, let indexing = indexing?.base, indexing.hasKeys(entity: id.entity) else { return first..<first }
     do {
       try unsafe indexing.appendKeys(of: id, row: body.bytes, to: &keys)
     } catch {
@@ -184,16 +180,13 @@ public struct Batch: ~Copyable {
     if body.count > compressionThreshold, let block = unsafe CompressedBody.encode(body) {
       header.isCompressed = true
       header.storedLength = block.count
-      buffer.append(contentsOf: repeatElement(0, count: RecordHeader.size))
-      buffer.append(contentsOf: block)
+      unsafe header.encode(into: buffer.append(length: RecordHeader.size))
+      unsafe block.withUnsafeBytes { unsafe buffer.append($0) }
     } else {
-      buffer.append(contentsOf: repeatElement(0, count: RecordHeader.size))
-      unsafe buffer.append(contentsOf: body)
+      unsafe header.encode(into: buffer.append(length: RecordHeader.size))
+      unsafe buffer.append(body)
     }
-    buffer.append(contentsOf: repeatElement(0, count: start + header.recordLength - buffer.count))
-    unsafe buffer.withUnsafeMutableBytes { bytes in
-      unsafe header.encode(into: UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + RecordHeader.size]))
-    }
+    buffer.append(zeros: start + header.recordLength - buffer.count)
     return header
   }
 }

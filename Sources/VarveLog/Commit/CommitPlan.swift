@@ -22,13 +22,13 @@ struct CommitPlan {
   ///
   /// - Throws: `.versionMismatch`, `.existenceMismatch`, `.rangeNotEmpty`, `.duplicateKey`, `.corrupt` when a row that
   ///   has to be looked at is damaged.
-  init(_ batch: borrowing Batch, state: StoreState, indexing: (any RowIndexing)?) throws(StoreError) {
+  init(_ batch: borrowing Batch, state: StoreState, indexing: CommitIndexing?) throws(StoreError) {
     if batch.operations.count > 1 {
       lastOperations.reserveCapacity(batch.operations.count)
       for (position, operation) in batch.operations.enumerated() { lastOperations[operation.id] = position }
     }
     try checkVersions(batch, state)
-    if let indexing { try planKeys(batch, state, indexing) }
+    if let indexing { try planKeys(batch, state, indexing.base) }
     try checkUniqueness(batch, state, indexing)
     try checkOutcome(batch, state)
   }
@@ -113,10 +113,10 @@ struct CommitPlan {
   // MARK: After
 
   private func checkUniqueness(
-    _ batch: borrowing Batch, _ state: StoreState, _ indexing: (any RowIndexing)?
+    _ batch: borrowing Batch, _ state: StoreState, _ indexing: CommitIndexing?
   ) throws(StoreError) {
     guard let indexing, !insertions.isEmpty else { return }
-    let unique = Set(indexing.indexes.lazy.filter(\.isUnique).map(\.id))
+    let unique = indexing.uniqueIndexes
     guard !unique.isEmpty else { return }
     var seen: [KeyBytes: RecordID] = [:]
     for insertion in insertions where insertion.entry.isUnique && unique.contains(insertion.entry.index) {

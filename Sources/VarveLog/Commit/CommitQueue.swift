@@ -2,12 +2,14 @@
 ///
 /// Everything that changes the store or its log goes through it: commits, the compactor's moves and syncs, closing.
 /// What it guards is held over system calls, so it is not the lock that readers meet.
+@safe
 final class CommitQueue: Sendable {
+  // What both pointers lead to lives as long as this: variables would cost an exclusivity check at each access.
   private let lock = Lock()
   // Touched only under the lock.
-  private nonisolated(unsafe) var line = CommitLine<CommitRequest>()
+  private nonisolated(unsafe) let line: UnsafeMutablePointer<CommitLine<CommitRequest>>
   // Touched only by whoever leads. The lock, under which leads begin and end, orders one after the other.
-  private nonisolated(unsafe) var writer: LogWriter
+  private nonisolated(unsafe) let writer: UnsafeMutablePointer<LogWriter>
   private let taskLeader = Guarded<TaskLeader?>(nil)
 
   /// A function in a type of its own, so that it is not wrapped anew each time that it is looked at.
@@ -15,7 +17,19 @@ final class CommitQueue: Sendable {
     let call: @Sendable () -> Void
   }
 
-  init(_ writer: sending LogWriter) { unsafe self.writer = writer }
+  init(_ writer: sending LogWriter) {
+    unsafe line = .allocate(capacity: 1)
+    unsafe line.initialize(to: CommitLine())
+    unsafe self.writer = .allocate(capacity: 1)
+    unsafe self.writer.initialize(to: writer)
+  }
+
+  deinit {
+    unsafe line.deinitialize(count: 1)
+    unsafe line.deallocate()
+    unsafe writer.deinitialize(count: 1)
+    unsafe writer.deallocate()
+  }
 
   /// Has `lead` called when the request of a task is next: it must find a thread that leads. Set before the first turn.
   func setTaskLeader(_ lead: @escaping @Sendable () -> Void) { taskLeader.withLock { $0 = TaskLeader(call: lead) } }
@@ -24,7 +38,7 @@ final class CommitQueue: Sendable {
   var waitingCount: Int {
     lock.lock()
     defer { lock.unlock() }
-    return unsafe line.count
+    return unsafe line.pointee.count
   }
 
   // MARK: Turns
@@ -40,7 +54,7 @@ final class CommitQueue: Sendable {
       _ = takeGroup()
     }
     defer { end() }
-    return try unsafe body(&writer)
+    return try unsafe body(&writer.pointee)
   }
 
   // MARK: Leading
@@ -49,7 +63,7 @@ final class CommitQueue: Sendable {
   func beginAtOnce() -> Bool {
     lock.lock()
     defer { lock.unlock() }
-    return unsafe line.beginAtOnce()
+    return unsafe line.pointee.beginAtOnce()
   }
 
   /// A request of a thread, which is to be waited for with ``leadsInTheEnd(_:)``.
@@ -60,7 +74,7 @@ final class CommitQueue: Sendable {
   /// Puts the request of a task in the line, and finds somebody to lead if nobody does.
   func enqueue(_ request: CommitRequest) {
     lock.lock()
-    let leads = unsafe line.append(request, request.need)
+    let leads = unsafe line.pointee.append(request, request.need)
     lock.unlock()
     if leads { findTaskLeader() }
   }
@@ -76,7 +90,7 @@ final class CommitQueue: Sendable {
     }
     lock.lock()
     defer { lock.unlock() }
-    if unsafe line.append(request, request.need) { return true }
+    if unsafe line.pointee.append(request, request.need) { return true }
     while unsafe request.stage == .waits { condition.wait() }
     return unsafe request.stage == .leads
   }
@@ -85,20 +99,20 @@ final class CommitQueue: Sendable {
   func takeGroup() -> [CommitRequest] {
     lock.lock()
     defer { lock.unlock() }
-    return unsafe line.takeGroup()
+    return unsafe line.pointee.takeGroup()
   }
 
   /// Calls `body` with the log. By the leader.
   func withWriter<Result, Failure: Error>(
     _ body: (inout sending LogWriter) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
-    try unsafe body(&writer)
+    try unsafe body(&writer.pointee)
   }
 
   /// Ends the lead: passes it on, and lets the group know, whose outcomes are set.
   func end(_ group: [CommitRequest] = []) {
     lock.lock()
-    let next = unsafe line.end()
+    let next = unsafe line.pointee.end()
     var isTaskNext = false
     // First the next leader, whom the most wait for.
     switch unsafe next?.waiter {

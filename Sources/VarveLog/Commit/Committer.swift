@@ -34,7 +34,7 @@ final class Committer: Sendable {
   let context: StoreContext
   let queue: CommitQueue
   let published: PublishedState
-  let indexing: (any RowIndexing)?
+  let indexing: CommitIndexing?
   private let observer = Guarded<Observer?>(nil)
   /// So that a commit that nobody observes takes no lock to find that out.
   private let hasObserver = Atomic<Bool>(false)
@@ -50,7 +50,7 @@ final class Committer: Sendable {
   ) {
     self.context = context
     self.published = published
-    self.indexing = indexing
+    self.indexing = indexing.map { CommitIndexing($0) }
     queue = CommitQueue(writer)
     queue.setTaskLeader { [weak self, taskThread] in
       // Whoever waits for a commit holds the committer.

@@ -80,9 +80,7 @@ struct LogWriter {
       durableThrough: durable, timeMicroseconds: context.timeMicroseconds)
     precondition(header.length == length, "the frame has the length that room was made for")
     try poisoningly { () throws(StoreError) in
-      try unsafe batch.buffer.span.bytes.withUnsafeBytes { bytes throws(StoreError) in
-        try unsafe active?.store(bytes, at: offset)
-      }
+      try unsafe active?.store(UnsafeRawBufferPointer(batch.buffer.bytes), at: offset)
     }
     if active?.isUnsynced == false, let file = active?.file {
       noteUnsynced(file)
