@@ -34,7 +34,7 @@ private final class Folder {
 @Suite struct `An output file` {
   private static let bytes = Array("new\n".utf8)
 
-  private func failure(_ path: String) -> String? {
+  fileprivate func failure(_ path: String) -> String? {
     do throws(FileFailure) {
       try OutputFile.write(Self.bytes, to: path)
       return nil
@@ -134,6 +134,29 @@ private final class Folder {
     try handle.seek(toOffset: 0)
     #expect(try handle.readToEnd() == Data("before\nnew\nnew\nnew\n".utf8))
     #expect(try folder.names == (isRemoved ? ["link"] : ["link", "open"]))
+  }
+
+  /// The superuser may write everywhere, so the process becomes somebody else first.
+  @Test func `is refused where it may not be written, and the old one stays whole`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try Folder()
+      try folder.make("list", "old", mode: 0o444)
+      if getuid() == 0 {
+        for path in [folder.url.path, folder.path("list")] { try #require(unsafe chown(path, 65534, 65534) == 0) }
+        try #require(setgid(65534) == 0 && setuid(65534) == 0)
+      }
+      let test = `An output file`()
+      let list = folder.path("list")
+      #expect(test.failure(list) == "\(list) cannot be written: Permission denied")
+      // A file that may be written, in a folder where none can be made beside it.
+      try #require(unsafe chmod(list, 0o644) == 0)
+      try #require(unsafe chmod(folder.url.path, 0o555) == 0)
+      for path in [list, folder.path("other")] {
+        #expect(test.failure(path) == "\(path) cannot be written: Permission denied")
+      }
+      try #require(unsafe chmod(folder.url.path, 0o755) == 0)
+      #expect(try folder.names == ["list"] && folder.text("list") == "old")
+    }
   }
 
   @Test func `is refused where none can be, with the reason`() throws {

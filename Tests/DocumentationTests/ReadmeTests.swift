@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Varve
 
 /// README.md against the code that it shows and the commands that it promises.
 @Suite struct `The README` {
@@ -35,6 +36,15 @@ import Testing
       commands == [
         "./.ci/setup && swift run -c release pantry demo", "./.ci/setup && swift test --disable-xctest --no-parallel",
       ])
+  }
+
+  @Test func `names every type of attribute`() throws {
+    let line = try #require(text("README.md").split(separator: "\n- ").first { $0.hasPrefix("An attribute is a ") })
+    let named = Set(line.matches(of: /`(\w+)`/).map { $0.1.lowercased() })
+    let integers: Set = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+    let expected = Set(StorageType.allCases.map(\.rawValue)).subtracting(integers).subtracting(["reference"])
+    #expect(named == expected && line.contains("an integer"))
+    #expect(line.contains("`enum Kind: String, CaseIterable, AttributeValue {"))
   }
 
   @Test func `names only files that exist`() throws {
