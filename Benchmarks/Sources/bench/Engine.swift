@@ -40,6 +40,6 @@ func fail(_ reason: String) -> Never {
 }
 
 /// Gives the result of something that must not fail.
-func must<Result>(_ what: String, _ body: () throws -> Result) -> Result {
+func must<Result: ~Copyable>(_ what: String, _ body: () throws -> Result) -> Result {
   do { return try body() } catch { fail("\(what) failed: \(error)") }
 }
