@@ -36,6 +36,9 @@ public struct Batch: ~Copyable {
   /// The frame in the making: room for its header, then the records.
   var buffer: FrameBuffer
   var operations: [Operation] = []
+  /// Whether each operation is on a record of a higher ID than the one before, as in most batches: then none is touched
+  /// twice, and the operation on a record is found by halving.
+  private(set) var isAscending = true
   var expectations: [Expectation] = []
   var keys = IndexKeys()
   var failure: StoreError?
@@ -131,6 +134,7 @@ public struct Batch: ~Copyable {
       let stored = start + RecordHeader.size
       let checksum = unsafe CRC32C.checksum(
         seed: 0, of: UnsafeRawBufferPointer(rebasing: buffer.bytes[stored..<stored + header.storedLength]))
+      if let last = operations.last, !(last.id < id) { isAscending = false }
       operations.append(
         Operation(
           id: id, kind: kind, start: start, recordLength: length, bodyChecksum: checksum, keys: keyRange))

@@ -7,7 +7,7 @@ struct CommitPlan {
     var entry: IndexKeys.Entry
   }
 
-  /// The last operation on each record, if there is more than one operation.
+  /// The last operation on each record, if that is asked for and a record may have several.
   private var lastOperations: [RecordID: Int] = [:]
   /// Keys of the rows that are replaced or deleted.
   private(set) var oldKeys = IndexKeys()
@@ -23,7 +23,7 @@ struct CommitPlan {
   /// - Throws: `.versionMismatch`, `.existenceMismatch`, `.rangeNotEmpty`, `.duplicateKey`, `.corrupt` when a row that
   ///   has to be looked at is damaged.
   init(_ batch: borrowing Batch, state: StoreState, indexing: CommitIndexing?) throws(StoreError) {
-    if batch.operations.count > 1 {
+    if !batch.isAscending, indexing != nil || !batch.expectations.isEmpty {
       lastOperations.reserveCapacity(batch.operations.count)
       for (position, operation) in batch.operations.enumerated() { lastOperations[operation.id] = position }
     }
@@ -35,8 +35,15 @@ struct CommitPlan {
 
   /// The operation that decides what becomes of the record, or `nil` if the batch does not touch it.
   private func decidingOperation(_ id: RecordID, in batch: borrowing Batch) -> Batch.Operation? {
-    if batch.operations.count == 1 { return batch.operations[0].id == id ? batch.operations[0] : nil }
-    return lastOperations[id].map { batch.operations[$0] }
+    guard batch.isAscending else { return lastOperations[id].map { batch.operations[$0] } }
+    var low = 0
+    var high = batch.operations.count
+    while low < high {
+      let middle = (low + high) / 2
+      if batch.operations[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    guard low < batch.operations.count, batch.operations[low].id == id else { return nil }
+    return batch.operations[low]
   }
 
   private func exists(_ id: RecordID, after batch: borrowing Batch, _ state: StoreState) -> Bool {
@@ -65,7 +72,7 @@ struct CommitPlan {
     _ batch: borrowing Batch, _ state: StoreState, _ indexing: any RowIndexing
   ) throws(StoreError) {
     for (position, operation) in batch.operations.enumerated() where indexing.hasKeys(entity: operation.id.entity) {
-      if batch.operations.count > 1, lastOperations[operation.id] != position { continue }
+      if !batch.isAscending, lastOperations[operation.id] != position { continue }
       let first = oldKeys.entries.count
       try appendOldKeys(of: operation.id, state, indexing)
       let old = oldKeys.entries[first...]

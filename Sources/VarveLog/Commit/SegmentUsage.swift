@@ -17,8 +17,8 @@ struct SegmentUsage: Equatable, Sendable {
     var dead: Int { total - live - deletes }
   }
 
-  /// The bytes by slot.
-  private(set) var bytes: [UInt16: Bytes] = [:]
+  /// The bytes by slot, with nothing where no segment is. Slots are given from the lowest on, so that there are few.
+  private var table: [Bytes?] = []
   /// The live bytes of all segments.
   private(set) var liveByteCount = 0
   /// Grows with every byte that stops being live, and with every delete record: how much there may be to compact.
@@ -26,26 +26,42 @@ struct SegmentUsage: Equatable, Sendable {
 
   /// A record was written; `isLive` says whether it is the newest of its ID, and no delete.
   mutating func add(_ length: Int, to slot: UInt16, isLive: Bool, isDelete: Bool = false) {
-    bytes[slot, default: Bytes()].total += length
-    if isDelete { bytes[slot, default: Bytes()].deletes += length }
-    if isLive {
-      bytes[slot, default: Bytes()].live += length
-      liveByteCount += length
-    } else {
-      garbageByteCount += length
+    change(slot) { bytes in
+      bytes.total += length
+      if isDelete { bytes.deletes += length }
+      if isLive { bytes.live += length }
     }
+    if isLive { liveByteCount += length } else { garbageByteCount += length }
   }
 
   /// A record is not the newest of its ID any more.
   mutating func kill(_ length: Int, in slot: UInt16) {
-    bytes[slot, default: Bytes()].live -= length
+    change(slot) { $0.live -= length }
     liveByteCount -= length
     garbageByteCount += length
   }
 
   /// The segment is gone.
   mutating func remove(_ slot: UInt16) {
-    guard let former = bytes.removeValue(forKey: slot) else { return }
+    guard let former = self[slot] else { return }
+    table[Int(slot)] = nil
     liveByteCount -= former.live
+  }
+
+  /// The bytes of the segment in a slot; `nil` when none were written there.
+  subscript(slot: UInt16) -> Bytes? { Int(slot) < table.count ? table[Int(slot)] : nil }
+
+  @inline(__always)
+  private mutating func change(_ slot: UInt16, _ body: (inout Bytes) -> Void) {
+    while table.count <= Int(slot) { table.append(nil) }
+    body(&table[Int(slot), default: Bytes()])
+  }
+}
+
+extension [SegmentUsage.Bytes?] {
+  /// The element at a position, or `bytes` where there is none.
+  fileprivate subscript(position: Int, default bytes: SegmentUsage.Bytes) -> SegmentUsage.Bytes {
+    @inline(__always) get { self[position] ?? bytes }
+    @inline(__always) set { self[position] = newValue }
   }
 }

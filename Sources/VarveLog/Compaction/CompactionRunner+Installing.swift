@@ -114,7 +114,7 @@ extension CompactionRunner {
       try writer.sync()
       // What nothing leads to is dead, whatever went wrong before.
       let usage = writer.usage
-      return (writer.durable, writer.filled, inputs.filter { (usage.bytes[$0.slot]?.live ?? 0) == 0 })
+      return (writer.durable, writer.filled, inputs.filter { (usage[$0.slot]?.live ?? 0) == 0 })
     }
     let files = Set(gone.map(\.file))
     try context.manifests.replace(provenEnd: durable) { manifest in

@@ -61,7 +61,7 @@ extension LogWriter {
     let listed = Dictionary(
       uniqueKeysWithValues: context.manifests.current.segments.lazy.map { ($0.file.id, $0) })
     state.slots.forEach { slot, entry in
-      let bytes = usage.bytes[slot] ?? SegmentUsage.Bytes()
+      let bytes = usage[slot] ?? SegmentUsage.Bytes()
       let file = entry.segment
       if let active, file.id == active.id {
         situation.activeByteCount = active.end

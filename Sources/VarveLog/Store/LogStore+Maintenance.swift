@@ -62,8 +62,8 @@ extension LogStore {
     state.slots.forEach { slot, entry in
       statistics.segments.append(
         StoreStatistics.Segment(
-          file: StoreLayout.path(entry.segment), liveByteCount: usage.bytes[slot]?.live ?? 0,
-          recordByteCount: usage.bytes[slot]?.total ?? 0, deleteByteCount: usage.bytes[slot]?.deletes ?? 0))
+          file: StoreLayout.path(entry.segment), liveByteCount: usage[slot]?.live ?? 0,
+          recordByteCount: usage[slot]?.total ?? 0, deleteByteCount: usage[slot]?.deletes ?? 0))
       return true
     }
     statistics.segments.sort { $0.file < $1.file }
