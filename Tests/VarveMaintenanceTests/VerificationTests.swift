@@ -248,7 +248,9 @@ import VarveTestSupport
       let writer = try LogStore.beginOpening(at: store.path, options: options, fileSystem: store.fileSystem)
         .finish { _ in nil }
       // Several sealed segments, so that the manifest as it was read lists what will go.
-      for round in 0..<60 { try await writer.commit { try $0.put(store.id(SampleStore.food, 2), store.row("\(round)")) } }
+      for round in 0..<60 {
+        try await writer.commit { try $0.put(store.id(SampleStore.food, 2), store.row("\(round)")) }
+      }
       let state = Guarded((calls: 0, wasReached: false))
       let watched = WatchedFileSystem(store.fileSystem) { [moment] _ in
         let isNow = state.withLock { state in
