@@ -21,6 +21,8 @@ final class CommitRequest: Sendable {
   }
 
   let need: CommitLine<CommitRequest>.Need
+  /// When it was made.
+  let startTime = monotonicNanoseconds()
   // Set before the request stands in the line.
   nonisolated(unsafe) var waiter: Waiter
   // Touched by whoever made the request until it stands in the line, then by the leader that takes it.

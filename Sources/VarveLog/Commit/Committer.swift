@@ -77,7 +77,7 @@ final class Committer: Sendable {
     pace.admit(batch.frameLength)
     if queue.beginAtOnce() {
       defer { queue.end() }
-      return try queue.withWriter { writer throws(StoreError) in try commitAlone(&batch, isDisk: isDisk, &writer) }
+      return try queue.withWriter { writer throws(StoreError) in try commitAtOnce(&batch, isDisk: isDisk, &writer) }
     }
     let request = queue.makeRequest(consume batch, isDisk: isDisk)
     if queue.leadsInTheEnd(request) { lead() }
@@ -91,7 +91,7 @@ final class Committer: Sendable {
     await pace.admit(batch.frameLength)
     if !isDisk, queue.beginAtOnce() {
       defer { queue.end() }
-      return try queue.withWriter { writer throws(StoreError) in try commitAlone(&batch, isDisk: false, &writer) }
+      return try queue.withWriter { writer throws(StoreError) in try commitAtOnce(&batch, isDisk: false, &writer) }
     }
     do throws(SystemError) {
       try taskThread.startIfNeeded()
@@ -107,7 +107,15 @@ final class Committer: Sendable {
   /// Does the work of the next group. The caller's lead ends with it.
   private func lead() {
     let group = queue.takeGroup()
-    queue.withWriter { writer in commit(group, &writer) }
+    queue.withWriter { writer in
+      commit(group, &writer)
+      let now = monotonicNanoseconds()
+      for request in group {
+        guard let outcome = unsafe request.outcome else { continue }
+        writer.statistics.note(outcome, isDisk: request.need == .device, nanoseconds: now - request.startTime)
+      }
+      if group.count > 1 { writer.statistics.noteGroup(of: group.count) }
+    }
     queue.end(group)
   }
 
@@ -119,6 +127,23 @@ final class Committer: Sendable {
       unsafe request.outcome = Result { () throws(StoreError) in
         try commitAlone(&batch, isDisk: request.need == .device, &writer)
       }
+    }
+  }
+
+  /// Commits one batch that met nobody else.
+  private func commitAtOnce(
+    _ batch: inout Batch, isDisk: Bool, _ writer: inout LogWriter
+  ) throws(StoreError) -> CommitSequence {
+    let isTimed = isDisk || writer.statistics.commitCount & 15 == 0
+    let start = isTimed ? monotonicNanoseconds() : 0
+    do throws(StoreError) {
+      let sequence = try commitAlone(&batch, isDisk: isDisk, &writer)
+      writer.statistics.note(
+        .success(sequence), isDisk: isDisk, nanoseconds: isTimed ? monotonicNanoseconds() - start : nil)
+      return sequence
+    } catch {
+      writer.statistics.failureCount += 1
+      throw error
     }
   }
 

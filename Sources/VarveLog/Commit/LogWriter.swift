@@ -23,6 +23,8 @@ struct LogWriter {
   var isClosed = false
   /// Bytes of records by segment.
   var usage = SegmentUsage()
+  /// What commits did so far.
+  var statistics = CommitStatistics()
   /// Tells when it is worth looking for something to compact.
   var watch = CompactionWatch()
 
@@ -128,7 +130,11 @@ struct LogWriter {
   /// Makes everything that was appended durable, older segments first.
   mutating func sync() throws(WriteFailure) {
     let reached = end
-    for file in unsynced { try poisoningly { () throws(StoreError) in try file.sync() } }
+    if !unsynced.isEmpty {
+      let start = monotonicNanoseconds()
+      for file in unsynced { try poisoningly { () throws(StoreError) in try file.sync() } }
+      statistics.syncTime.record(monotonicNanoseconds() - start)
+    }
     unsynced.removeAll()
     active?.isUnsynced = false
     if reached > durable { durable = reached }

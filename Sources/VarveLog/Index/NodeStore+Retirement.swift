@@ -16,6 +16,8 @@ extension NodeStore {
   struct Registration {
     var stamp: NodeStamp
     var firstEntry: Int32
+    /// What whoever registered it wants to know of it.
+    var tag: UInt64
   }
 
   /// A retired node in a list.
@@ -33,10 +35,12 @@ extension NodeStore {
   ///
   /// Under the state lock, and never while edits are open.
   ///
+  /// - Parameter tag: What ``oldestRegisteredTag`` is to say of it.
   /// - Complexity: O(1).
-  package func registerSnapshot() -> NodeStamp {
+  package func registerSnapshot(tag: UInt64 = 0) -> NodeStamp {
     let stamp = currentStamp
-    unsafe registry.pointee.registrations.append(Registration(stamp: stamp, firstEntry: RetirementEntry.none))
+    unsafe registry.pointee.registrations.append(
+      Registration(stamp: stamp, firstEntry: RetirementEntry.none, tag: tag))
     unsafe registry.pointee.currentStamp = stamp.next
     return stamp
   }
@@ -66,6 +70,9 @@ extension NodeStore {
   package func newestRegisteredStamp(before bound: NodeStamp) -> NodeStamp? {
     unsafe registry.pointee.registrations.last { $0.stamp < bound }?.stamp
   }
+
+  /// The tag of the oldest registered snapshot. Under the state lock.
+  package var oldestRegisteredTag: UInt64? { unsafe registry.pointee.registrations.first?.tag }
 
   /// The number of registered snapshots. Under the state lock.
   package var registeredCount: Int { unsafe registry.pointee.registrations.count }

@@ -64,12 +64,24 @@ package final class PublishedState: Sendable {
     core.guarded.withLock { contents in
       if let newest = contents.newest { return newest }
       let snapshot = Snapshot(
-        contents.state, stamp: core.nodes.registerSnapshot(),
+        contents.state, stamp: core.nodes.registerSnapshot(tag: contents.state.sequence.rawValue),
         version: publicationCount.load(ordering: .relaxed), of: core)
       contents.newest = snapshot
       return snapshot
     }
   }
+
+  /// The commit of the oldest snapshot that somebody holds.
+  package var oldestHeldSequence: CommitSequence? {
+    core.guarded.withLock { contents in
+      // The newest is registered as long as it may be asked for, and is the last.
+      let heldCount = core.nodes.registeredCount - (contents.newest == nil ? 0 : 1)
+      return heldCount > 0 ? core.nodes.oldestRegisteredTag.map { CommitSequence(rawValue: $0) } : nil
+    }
+  }
+
+  /// The memory of the nodes. By the committer.
+  package var nodeStatistics: NodeStore.Statistics { core.guarded.withLock { _ in core.nodes.statistics } }
 
   /// The number of snapshots that somebody holds.
   package var registeredSnapshotCount: Int {

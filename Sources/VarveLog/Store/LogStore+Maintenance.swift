@@ -58,7 +58,15 @@ extension LogStore {
     statistics.recordCount = state.objects.count
     statistics.indexEntryCount = state.index.count
     statistics.lastSequence = state.sequence
-    let usage = committer?.queue.withTurn { $0.usage } ?? usageAtOpening
+    let published = self.published
+    let kept = committer?.queue.withTurn { ($0.usage, $0.statistics, published.nodeStatistics) }
+    let usage = kept?.0 ?? usageAtOpening
+    statistics.commits = kept?.1 ?? CommitStatistics()
+    // Without a committer nobody changes the nodes.
+    let nodes = kept?.2 ?? published.nodeStatistics
+    statistics.indexByteCount = nodes.liveByteCount
+    statistics.pinnedIndexByteCount = nodes.retiredByteCount
+    statistics.oldestHeldSequence = published.oldestHeldSequence
     state.slots.forEach { slot, entry in
       statistics.segments.append(
         StoreStatistics.Segment(
@@ -96,6 +104,19 @@ public struct StoreStatistics: Equatable, Sendable {
   public var segments: [Segment] = []
   /// Snapshots that somebody holds.
   public var heldSnapshotCount = 0
+  /// The oldest commit that somebody still holds a snapshot of; `nil` when none is held.
+  public var oldestHeldSequence: CommitSequence?
+  /// Bytes of the nodes of object table and indexes.
+  public var indexByteCount = 0
+  /// Bytes of nodes that only held snapshots still see.
+  public var pinnedIndexByteCount = 0
+  /// What commits did since the store was opened.
+  public var commits = CommitStatistics()
+
+  /// Bytes of records that are dead, which compactions can win back but for what snapshots hold.
+  public var garbageByteCount: Int {
+    segments.reduce(0) { $0 + $1.recordByteCount - $1.liveByteCount - $1.deleteByteCount }
+  }
 
   /// Makes empty figures.
   public init() {}
