@@ -71,8 +71,8 @@ struct ComparisonTable {
 
     Checksums are on in Varve: a record is verified when it is first read since its segment was mapped, and in the \
     lines that say so at each read. The others run with their defaults: LMDB and SQLite have no checksums, the rest \
-    check a block when it is read into the cache. Varve compacts when it is asked to, here once a second beside the \
-    reader and the writer and in the compactions themselves; the others as they please.
+    check a block when it is read into the cache. Varve compacts by itself, like \
+    RocksDB and LevelDB; maintenance is a checkpoint or a sync once a second for those that need one.
 
     Durability is the same on each line: a durable commit is on the device when it returns; one that is not synced \
     survives a kill of the process, but for the last moments of WiredTiger, which collects its log in memory. After a \

@@ -18,8 +18,8 @@ struct VarveEngine: BenchmarkEngine {
     VarveSession(store, durability: isDurable ? .disk : .system)
   }
 
-  /// Nothing compacts by itself, so an application asks for it.
-  func maintain() { compact() }
+  /// The store compacts by itself.
+  func maintain() {}
   func settle() {}
 
   func compact() {
