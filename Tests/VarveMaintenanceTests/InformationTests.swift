@@ -12,7 +12,7 @@ import VarveTestSupport
     try store.fill()
     let information = try store.inspected().information()
     #expect(information.path == store.path)
-    #expect(information.formatVersion == 1)
+    #expect(information.formatVersion == StoreFormat.version)
     #expect(information.isClean)
     // Schema, two blocks of serials, four objects, and the serials that the close returned.
     #expect(information.lastSequence == CommitSequence(rawValue: 8))
@@ -123,7 +123,7 @@ import VarveTestSupport
     #expect(
       try information.json()
         == #"{"bytes":\#(information.byteCount),"clean":true,"cuts":[],"entities":[{"count":3,"name":"Food","number":1},"#
-        + #"{"count":1,"name":"Shelf","number":2}],"foreignRecords":0,"formatVersion":1,"lastSequence":8,"#
+        + #"{"count":1,"name":"Shelf","number":2}],"foreignRecords":0,"formatVersion":2,"lastSequence":8,"#
         + #""manifestIsDamaged":false,"objects":4,"path":"sample.varve","schemaVersion":1,"segments":\#(segments),"#
         + #""unlistedFiles":[],"uuid":"\#(information.uuid)"}"#)
     var other = information

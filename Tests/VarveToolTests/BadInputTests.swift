@@ -89,7 +89,7 @@ import VarveTestSupport
     #expect(
       try folder.varve(command, folder.store).all == [
         "exit(2)", "",
-        "varve \(command): The store has format version 7, and this program knows versions up to 1. Nothing was changed. "
+        "varve \(command): The store has format version 7, and this program knows versions up to \(StoreFormat.version). Nothing was changed. "
           + "Open it with a newer version of the program. [manifest]\n",
       ])
   }

@@ -16,6 +16,8 @@ struct ActiveSegment {
   var running = RunningChecksum()
   /// Whether the file stands among those to be synced.
   var isUnsynced = false
+  /// Where the last frame starts; zero when there is none.
+  var lastFrameOffset: UInt64 = 0
 
   /// Whether frames are copied into the mapping, or written.
   let usesMapping: Bool
@@ -26,6 +28,7 @@ struct ActiveSegment {
 
   /// Notes a frame at the end.
   mutating func didAppend(_ header: FrameHeader) {
+    lastFrameOffset = end
     end += UInt64(header.length)
     running.add(header)
     if firstSequence == .zero { firstSequence = header.sequence }

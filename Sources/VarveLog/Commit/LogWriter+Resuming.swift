@@ -27,6 +27,6 @@ extension LogWriter {
     active = ActiveSegment(
       file: file, mapped: mapped, id: last.file.id, salt: last.salt, slot: slot, end: last.end,
       writtenThrough: last.end, capacity: capacity, firstSequence: last.firstSequence, running: last.running,
-      usesMapping: file.prefersMappedStores)
+      lastFrameOffset: last.lastFrameOffset, usesMapping: file.prefersMappedStores)
   }
 }

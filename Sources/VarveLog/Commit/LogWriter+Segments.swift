@@ -90,6 +90,7 @@ extension LogWriter {
     }
     filled[full.id] = FilledSegment(
       end: full.end, firstSequence: full.firstSequence, lastSequence: end.sequence)
+    context.suggestCheckpoint(replayByteCount: replayByteCount)
   }
 
   /// Begins the first segment of a store, or the one behind a cut.

@@ -1,7 +1,7 @@
 /// Bytes of records by segment: how many there are, and how many of them are still needed.
 ///
-/// Kept by the committer beside the published state and not in it: nobody but the compactor and the statistics asks,
-/// and a snapshot never does.
+/// Kept by the committer beside the published state and not in it: nobody but the compactor, checkpoints and the
+/// statistics ask, and a snapshot never does.
 struct SegmentUsage: Equatable, Sendable {
   /// The bytes of one segment's records.
   struct Bytes: Equatable, Sendable {
@@ -23,6 +23,17 @@ struct SegmentUsage: Equatable, Sendable {
   private(set) var liveByteCount = 0
   /// Grows with every byte that stops being live, and with every delete record: how much there may be to compact.
   private(set) var garbageByteCount = 0
+
+  /// Takes over what was counted before in a segment.
+  mutating func add(_ counted: Bytes, to slot: UInt16) {
+    change(slot) { bytes in
+      bytes.live += counted.live
+      bytes.total += counted.total
+      bytes.deletes += counted.deletes
+    }
+    liveByteCount += counted.live
+    garbageByteCount += counted.total - counted.live
+  }
 
   /// A record was written; `isLive` says whether it is the newest of its ID, and no delete.
   mutating func add(_ length: Int, to slot: UInt16, isLive: Bool, isDelete: Bool = false) {

@@ -5,9 +5,20 @@
 struct StateBuilder: RecoveryVisitor {
   let folder: any Directory
   var state = StoreState()
-  let nodes = NodeStore()
+  let nodes: NodeStore
   var segments: [UInt16: MappedSegment] = [:]
   var usage = SegmentUsage()
+  /// What was there before, for each record that the log changed behind a checkpoint with indexes: the first entry of
+  /// each ID counts.
+  var changes: [Change] = []
+  /// Whether ``changes`` are noted.
+  var notesChanges = false
+  /// What the indexes in the state depend on, if they came from a checkpoint.
+  var indexFingerprint: IndexFingerprint?
+  /// The last commit that the state has from a checkpoint.
+  var coveredSequence = CommitSequence.zero
+  /// The slots of the segments that a checkpoint refers to.
+  var adoptedSlots: [SegmentFile: UInt16] = [:]
   /// The slot of the segment that is being read.
   private var slot: UInt16 = 0
   private var isCompacted = false
@@ -15,9 +26,24 @@ struct StateBuilder: RecoveryVisitor {
   private var deletes: [RecordID: CommitSequence] = [:]
   private var compactedSlots: Set<UInt16> = []
 
-  init(folder: any Directory) { self.folder = folder }
+  /// A record that changed, and where it was before; absent if it did not exist.
+  struct Change {
+    var id: RecordID
+    var old: RecordLocation
+  }
+
+  init(folder: any Directory, nodes: NodeStore = NodeStore()) {
+    self.folder = folder
+    self.nodes = nodes
+  }
 
   mutating func begin(_ segment: ManifestSegment) throws(StoreError) {
+    isCompacted = segment.file.kind == .compacted
+    // The segment in which a checkpoint ends has its slot already.
+    if let known = adoptedSlots[segment.file] {
+      slot = known
+      return
+    }
     let file = try folder.openFile(StoreLayout.fileName(segment.file), for: .reading)
     defer { file.close() }
     let mapping = try file.map(length: Int(try file.size()), for: .reading)
@@ -28,7 +54,6 @@ struct StateBuilder: RecoveryVisitor {
     slot = free
     state.slots.set(slot, to: mapped.slot, in: nodes)
     segments[slot] = mapped
-    isCompacted = segment.file.kind == .compacted
     if isCompacted { compactedSlots.insert(slot) }
   }
 
@@ -38,7 +63,7 @@ struct StateBuilder: RecoveryVisitor {
         .corrupt, "A record starts further into its segment than any record can. Nothing was changed.",
         at: .init(offset: offset, sequence: record.version, record: record.id))
     }
-    let isNewest = isNewest(record)
+    let isNewest = compactedSlots.isEmpty || isNewest(record)
     let isDelete = record.kind == .delete
     usage.add(record.recordLength, to: slot, isLive: isNewest && !isDelete, isDelete: isDelete)
     guard isNewest else { return }
@@ -50,12 +75,17 @@ struct StateBuilder: RecoveryVisitor {
       let location = RecordLocation(slot: slot, offset: Int(offset), storedLength: record.recordLength)
       previous = state.objects.set(location, for: record.id, in: nodes)
     }
+    if notesChanges { changes.append(Change(id: record.id, old: previous ?? .absent)) }
     if let previous { usage.kill(state.recordLength(at: previous), in: previous.slot) }
   }
 
   /// Whether nothing that was read so far is newer.
   private func isNewest(_ record: RecordHeader) -> Bool {
-    if compactedSlots.isEmpty { return true }
+    if isCompacted, record.version <= coveredSequence {
+      // The checkpoint knows all of its time; all that a segment can be which it does not know, is a copy.
+      guard record.kind != .delete, let location = state.objects.location(of: record.id) else { return false }
+      return version(at: location) == record.version
+    }
     if let delete = deletes[record.id], delete > record.version { return false }
     guard let location = state.objects.location(of: record.id), compactedSlots.contains(location.slot),
       let version = version(at: location)

@@ -17,6 +17,7 @@ final class StoreContext: Sendable {
   /// Who copies files that a compaction may want to remove.
   let removals = RemovalHold()
   private let generator: Guarded<SaltGenerator>
+  private let checkpointSuggestion = Guarded<Suggestion?>(nil)
 
   init(folder: any Directory, segmentFolder: any Directory, options: StoreOptions, manifest: Manifest) {
     self.folder = folder
@@ -28,6 +29,22 @@ final class StoreContext: Sendable {
 
   /// A salt for a new segment.
   func newSalt() -> UInt64 { generator.withLock { $0.next() } }
+
+  /// Says that a checkpoint may be worth it: a segment was filled, or a compaction gave the checkpoints up.
+  ///
+  /// - Parameter replayByteCount: Bytes that an opening would have to read now.
+  func suggestCheckpoint(replayByteCount: UInt64) {
+    checkpointSuggestion.withLock { $0 }?.call(replayByteCount)
+  }
+
+  /// Has `body` called with each suggestion, on whatever thread it comes from and while commits wait.
+  func setCheckpointSuggestion(_ body: @escaping @Sendable (UInt64) -> Void) {
+    checkpointSuggestion.withLock { $0 = Suggestion(call: body) }
+  }
+
+  private struct Suggestion: Sendable {
+    let call: @Sendable (UInt64) -> Void
+  }
 
   /// The wall clock, in microseconds since 1970.
   var timeMicroseconds: Int64 {

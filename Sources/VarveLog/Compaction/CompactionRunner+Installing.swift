@@ -117,16 +117,38 @@ extension CompactionRunner {
       return (writer.durable, writer.filled, inputs.filter { (usage[$0.slot]?.live ?? 0) == 0 })
     }
     let files = Set(gone.map(\.file))
-    try context.manifests.replace(provenEnd: durable) { manifest in
-      LogWriter.seal(filled, in: &manifest)
-      manifest.closedEnd = nil
-      manifest.segments.removeAll { files.contains($0.file) }
-      manifest.removable += files.sorted { $0.id < $1.id }
-      if forgotten > .zero { manifest.deletesKnownSince = max(manifest.deletesKnownSince, forgotten.next) }
+    guard !files.isEmpty else { return }
+    let checkpoint = try newCheckpoint(without: files)
+    let former = context.manifests.current.checkpoints.map(\.file)
+    do throws(WriteFailure) {
+      try context.manifests.replace(provenEnd: durable) { manifest in
+        LogWriter.seal(filled, in: &manifest)
+        manifest.closedEnd = nil
+        manifest.segments.removeAll { files.contains($0.file) }
+        manifest.removable += files.sorted { $0.id < $1.id }
+        // They refer to what goes.
+        manifest.giveUpCheckpoints()
+        if let checkpoint {
+          manifest.preparing.removeAll { $0 == checkpoint.file }
+          manifest.checkpoints = [checkpoint]
+        }
+        if forgotten > .zero { manifest.deletesKnownSince = max(manifest.deletesKnownSince, forgotten.next) }
+      }
+    } catch {
+      if let checkpoint, !error.poisons { context.remove(checkpoint.file) }
+      throw error
     }
+    for file in former { context.remove(file) }
     giveUp(gone)
     for input in gone.sorted(by: { $0.file.id < $1.file.id }) { context.remove(input.file) }
     note(gone)
+  }
+
+  private func newCheckpoint(without files: Set<SegmentFile>) throws(WriteFailure) -> ManifestCheckpoint? {
+    let control = pacer.control
+    return try cleanly { () throws(StoreError) in
+      try checkpointer?.write(without: files) { control.withLock { $0.isStopped } }
+    }
   }
 
   /// Removes segments without a copy.
@@ -151,6 +173,7 @@ extension CompactionRunner {
       for slot in slots { writer.usage.remove(slot) }
       writer.filled = writer.filled.filter { !ids.contains($0.key) }
       writer.watch.fileByteCount -= byteCount
+      writer.context.suggestCheckpoint(replayByteCount: writer.replayByteCount)
     }
   }
 

@@ -11,8 +11,9 @@
 ///    entry, then a durable manifest lists it as a segment beside the inputs: what stands in both is the same.
 /// 4. In the commit queue, in small steps: the location of each record in the output moves, if it still leads to an
 ///    input. After this output comes the next one.
-/// 5. In the commit queue: the log is synced, so that no state which judged a record dead can be taken back. Then one
-///    manifest lists the inputs as *removable*, their slots are given up, and their files removed. Snapshots keep their
+/// 5. In the commit queue: the log is synced, so that no state which judged a record dead can be taken back. If the store
+///    has a checkpoint, one is written that does without the inputs. Then one manifest names it and lists the inputs, and
+///    the former checkpoints, as *removable*; the inputs' slots are given up, and their files removed. Snapshots keep their
 ///    mappings.
 ///
 /// Nothing is remembered of a record that was copied: the output is read back for step 4. A failure anywhere leaves
@@ -22,6 +23,8 @@ struct CompactionRunner {
   /// Whether all is taken of which anything can be won.
   let isWhole: Bool
   var pacer: CompactionPacer
+  /// Writes the checkpoint that is installed when inputs go, if there is to be one.
+  var checkpointer: Checkpointer?
   /// Which of the segments that are worth it are taken.
   var takes: (CompactionPlanner.Candidate) -> Bool = { _ in true }
   /// Whether a slot is read by a snapshot that has been held for a while.

@@ -4,6 +4,7 @@ actor Compactor {
   private nonisolated let executor: ThreadExecutor
   private nonisolated let committer: Committer
   private nonisolated let control: Monitor<CompactionControl>
+  private nonisolated let checkpointer: Checkpointer?
   /// Segments that were found damaged: automatic compactions leave them alone.
   private(set) var damaged: Set<SegmentFile> = []
   /// Snapshots older than this were held already when an automatic compaction looked before.
@@ -12,8 +13,11 @@ actor Compactor {
   private var failureCount = 0
 
   /// Starts the thread.
-  init(_ committer: Committer, _ control: Monitor<CompactionControl>) throws(StoreError) {
+  init(_ committer: Committer, _ control: Monitor<CompactionControl>, _ checkpointer: Checkpointer? = nil)
+    throws(StoreError)
+  {
     self.committer = committer
+    self.checkpointer = checkpointer
     self.control = control
     executor = try ThreadExecutor(name: "varve-compact", priority: .low)
   }
@@ -49,7 +53,9 @@ actor Compactor {
     let pacer = CompactionPacer(
       control: control, byteRateLimit: committer.context.options.compactionByteRateLimit, isCancelled: isCancelled,
       report: progress)
-    return CompactionRunner(committer, isWhole: isWhole, pacer: pacer)
+    var runner = CompactionRunner(committer, isWhole: isWhole, pacer: pacer)
+    runner.checkpointer = checkpointer
+    return runner
   }
 
   private func note(_ runner: CompactionRunner) {

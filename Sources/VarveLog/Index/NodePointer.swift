@@ -28,7 +28,7 @@ package struct NodeStamp: Hashable, Comparable, BitwiseCopyable, Sendable {
 ///
 /// ```
 /// offset  bytes
-///      0      8  birth stamp; all ones in a block that is not in use
+///      0      8  birth stamp; zero in a mapped checkpoint, all ones in a block that is not in use
 ///      8      2  size of the block, in units of 16 bytes
 ///     10      2  count: children, elements or entries of the node
 ///     12      4  number of the block in the store's list of all blocks
@@ -43,6 +43,14 @@ package struct NodePointer: Hashable, BitwiseCopyable, Sendable {
   init(_ base: UnsafeMutableRawPointer) { address = UInt(bitPattern: base) }
 
   private init(address: UInt) { self.address = address }
+
+  /// Takes what stands in the place of an address, such as a ``NodeReference``.
+  @inline(__always)
+  init(bits: UInt64) { address = UInt(truncatingIfNeeded: bits) }
+
+  /// What stands in the place of an address.
+  @inline(__always)
+  var bits: UInt64 { UInt64(address) }
 
   /// No node.
   static let none = NodePointer(address: 0)
@@ -62,6 +70,8 @@ package struct NodePointer: Hashable, BitwiseCopyable, Sendable {
   static let headerByteCount = 16
   /// The birth of a block that is not in use: no stamp reaches it.
   static let birthOfUnused = NodeStamp(rawValue: .max)
+  /// The birth of a node in a mapped checkpoint: before every stamp, so that it is never edited.
+  static let birthOfMapped = NodeStamp.zero
 
   /// The stamp under which the node was made.
   @inline(__always)

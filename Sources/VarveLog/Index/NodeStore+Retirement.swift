@@ -100,6 +100,12 @@ extension NodeStore {
   /// - Complexity: O(1).
   package func retire(_ node: NodePointer) {
     let byteCount = node.byteCount
+    if node.birth == NodePointer.birthOfMapped {
+      // Nothing to give back: the mapping goes as a whole.
+      unsafe state.pointee.mappedNodeCount -= 1
+      unsafe state.pointee.mappedByteCount -= byteCount
+      return
+    }
     let death = currentStamp
     assert(node.birth <= death, "a node that is retired is in use")
     unsafe state.pointee.liveByteCount -= byteCount
@@ -121,6 +127,17 @@ extension NodeStore {
   package func retire(owner object: AnyObject, birth: NodeStamp = .zero) {
     unsafe registry.pointee.owners.append(RetiredOwner(object: object, birth: birth, death: currentStamp))
     unsafe registry.pointee.ownersNeedChecking = true
+  }
+
+  /// Keeps a mapped checkpoint, in which so many nodes stand, until the committer's state has none of them any more, and
+  /// no snapshot either.
+  ///
+  /// Before the first snapshot is registered. One checkpoint a store.
+  func keep(image: AnyObject, nodeCount: Int, byteCount: Int) {
+    precondition(unsafe state.pointee.image == nil, "a store begins with one checkpoint")
+    unsafe state.pointee.image = image
+    unsafe state.pointee.mappedNodeCount = nodeCount
+    unsafe state.pointee.mappedByteCount = byteCount
   }
 
   /// Makes the blocks of retired nodes that no registered snapshot can see ready for reuse: all that were retired
@@ -149,6 +166,9 @@ extension NodeStore {
       if entry.next != RetirementEntry.none { unsafe registry.pointee.orphanedLists.append(entry.next) }
       keepOrFree(entry.retired)
       remaining -= 1
+    }
+    if unsafe state.pointee.mappedNodeCount == 0, let image = unsafe state.pointee.image.take() {
+      retire(owner: image)
     }
     if unsafe registry.pointee.ownersNeedChecking { releaseOwners() }
     return unsafe !registry.pointee.orphanedLists.isEmpty

@@ -51,6 +51,12 @@ package final class NodeStore: @unchecked Sendable {
     var freshlyRetired: [RetiredNode] = []
     /// Owners that nobody can see any more, waiting to be let go outside the lock.
     var releasedOwners: [AnyObject] = []
+    /// The mapped checkpoint in which some nodes stand.
+    var image: AnyObject?
+    /// Nodes of the committer's state that stand in ``image``.
+    var mappedNodeCount = 0
+    /// Their bytes.
+    var mappedByteCount = 0
   }
 
   /// What changes under the state lock, from any thread. Apart from ``State``, so that the two roles touch nothing in
@@ -213,6 +219,8 @@ extension NodeStore {
   package struct Statistics: Hashable, Sendable {
     /// Nodes of the committer's state.
     package var liveByteCount: Int
+    /// Nodes of the committer's state that stand in a mapped checkpoint, and cost no memory of the process' own.
+    package var mappedByteCount: Int
     /// Replaced nodes that a registered snapshot may see, or that were not looked at since.
     package var retiredByteCount: Int
     /// Blocks kept for later nodes.
@@ -224,7 +232,8 @@ extension NodeStore {
   /// What the store holds. By the committer, under the state lock.
   package var statistics: Statistics {
     unsafe Statistics(
-      liveByteCount: state.pointee.liveByteCount, retiredByteCount: state.pointee.retiredByteCount,
+      liveByteCount: state.pointee.liveByteCount, mappedByteCount: state.pointee.mappedByteCount,
+      retiredByteCount: state.pointee.retiredByteCount,
       unusedByteCount: state.pointee.unusedByteCount, blockCount: state.pointee.blocks.count)
   }
 }

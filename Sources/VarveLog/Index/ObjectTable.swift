@@ -15,6 +15,12 @@ package struct ObjectTable: BitwiseCopyable, Sendable {
   /// Makes an empty table.
   package init() {}
 
+  /// Puts a table together again from its parts.
+  init(directory: RadixTree<EntityEntry>, count: Int) {
+    self.directory = directory
+    self.count = count
+  }
+
   /// The tree of one entity, in sixteen bytes.
   struct EntityEntry: RadixElement {
     /// The root of the tree.

@@ -21,6 +21,10 @@ public protocol RowIndexing: Sendable {
   /// The indexes.
   var indexes: [IndexDefinition] { get }
 
+  /// Another number whenever the same rows and schema records give other keys than before: then the indexes of a
+  /// checkpoint are of no use, and opening fills them anew. Default: 0.
+  var keyVersion: UInt32 { get }
+
   /// Whether records of this entity have keys at all. Those that have none are not even read.
   func hasKeys(entity: UInt16) -> Bool
 
@@ -28,6 +32,11 @@ public protocol RowIndexing: Sendable {
   ///
   /// - Throws: When `row` is not a row. In a commit the batch fails; while a store is opened, opening fails.
   func appendKeys(of id: RecordID, row: RawSpan, to keys: inout IndexKeys) throws
+}
+
+extension RowIndexing {
+  /// The first version of the keys.
+  public var keyVersion: UInt32 { 0 }
 }
 
 /// The keys of one row: what ``RowIndexing/appendKeys(of:row:to:)`` fills.

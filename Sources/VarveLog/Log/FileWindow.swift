@@ -13,6 +13,9 @@
   /// The most bytes that can be looked at in one piece.
   package static let capacity = 1 << 20
 
+  /// The bytes that are read when the start of the file is looked at.
+  private static let firstLook = 4096
+
   /// Makes a window over `file`.
   package init(_ file: any File) throws(StoreError) {
     self.file = file
@@ -28,7 +31,9 @@
     precondition(length <= FileWindow.capacity, "a window shows at most \(FileWindow.capacity) bytes at once")
     guard offset <= fileSize, UInt64(length) <= fileSize - offset else { return nil }
     if offset < start || offset + UInt64(length) > start + UInt64(count) {
-      let wanted = unsafe Int(min(UInt64(buffer.count), fileSize - offset))
+      // Who looks at a header first may want nothing else of the file.
+      let limit = unsafe offset == 0 ? max(FileWindow.firstLook, length) : buffer.count
+      let wanted = Int(min(UInt64(limit), fileSize - offset))
       count = 0
       start = offset
       count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[0..<wanted]), at: offset)

@@ -30,3 +30,21 @@ extension LogPosition: CustomStringConvertible {
   /// Segment, offset and sequence, as in `segment 2 offset 4096 (sequence 17)`.
   public var description: String { "segment \(segment) offset \(offset) (sequence \(sequence))" }
 }
+
+extension UnsafeRawBufferPointer {
+  /// The position whose 24 bytes start at `offset`: segment, offset, sequence.
+  func position(at offset: Int) -> LogPosition {
+    unsafe LogPosition(
+      segment: SegmentID(rawValue: integer(at: offset)), offset: integer(at: offset + 8),
+      sequence: CommitSequence(rawValue: integer(at: offset + 16)))
+  }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  /// Puts a position into the 24 bytes from `offset` on.
+  func setPosition(_ position: LogPosition, at offset: Int) {
+    unsafe setInteger(position.segment.rawValue, at: offset)
+    unsafe setInteger(position.offset, at: offset + 8)
+    unsafe setInteger(position.sequence.rawValue, at: offset + 16)
+  }
+}

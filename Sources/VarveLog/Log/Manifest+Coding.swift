@@ -1,7 +1,7 @@
 /// The manifest file: the same body twice, one behind the other, each with its own checksum. Either suffices.
 ///
-/// A body is a fixed part, then the segments, then the files in `preparing`, then those in `removable`, then zeros to
-/// a multiple of 512 bytes. Its checksum covers all of it but itself. The second body starts at half of the file.
+/// A body is a fixed part, then the segments, the files in `preparing`, those in `removable`, the checkpoints, and zeros
+/// to a multiple of 512 bytes. Its checksum covers all of it but itself. The second body starts at half of the file.
 extension Manifest {
   /// The fields of the fixed part, as in DESIGN.md.
   package static let fields = [
@@ -11,7 +11,8 @@ extension Manifest {
     LayoutField("provenOffset", 64, 8), LayoutField("provenSequence", 72, 8), LayoutField("closedSegment", 80, 8),
     LayoutField("closedOffset", 88, 8), LayoutField("closedSequence", 96, 8),
     LayoutField("deletesKnownSince", 104, 8), LayoutField("segmentCount", 112, 4),
-    LayoutField("preparingCount", 116, 4), LayoutField("removableCount", 120, 4), LayoutField("reserved", 124, 4),
+    LayoutField("preparingCount", 116, 4), LayoutField("removableCount", 120, 4),
+    LayoutField("checkpointCount", 124, 4),
   ]
   /// The fields of a listed segment, as in DESIGN.md.
   package static let segmentFields = [
@@ -24,9 +25,16 @@ extension Manifest {
     LayoutField("segmentID", 0, 8), LayoutField("kind", 8, 1), LayoutField("reserved", 9, 7),
   ]
 
+  /// The fields of a listed checkpoint, as in DESIGN.md.
+  package static let checkpointFields = [
+    LayoutField("checkpointID", 0, 8), LayoutField("positionSegment", 8, 8), LayoutField("positionOffset", 16, 8),
+    LayoutField("positionSequence", 24, 8),
+  ]
+
   static let fixedSize = 128
   static let segmentSize = 48
   static let fileSize = 16
+  static let checkpointSize = 32
   static let alignment = 512
   /// The largest manifest file in bytes that is read: room for every segment that slots can number.
   package static let fileSizeMax = 1 << 24
@@ -41,7 +49,7 @@ extension Manifest {
   private func encodedBody() -> [UInt8] {
     let used =
       Manifest.fixedSize + segments.count * Manifest.segmentSize
-      + (preparing.count + removable.count) * Manifest.fileSize
+      + (preparing.count + removable.count) * Manifest.fileSize + checkpoints.count * Manifest.checkpointSize
     let length = (used + Manifest.alignment - 1) / Manifest.alignment * Manifest.alignment
     var result = [UInt8](repeating: 0, count: length)
     unsafe result.withUnsafeMutableBytes { bytes in
@@ -55,6 +63,11 @@ extension Manifest {
         unsafe bytes.setInteger(file.id.rawValue, at: place)
         unsafe bytes.setInteger(file.kind.rawValue, at: place + 8)
         place += Manifest.fileSize
+      }
+      for checkpoint in checkpoints {
+        unsafe bytes.setInteger(checkpoint.id.rawValue, at: place)
+        unsafe bytes.setPosition(checkpoint.position, at: place + 8)
+        place += Manifest.checkpointSize
       }
       unsafe bytes.setInteger(Manifest.checksum(of: UnsafeRawBufferPointer(bytes)), at: 12)
     }
@@ -70,15 +83,13 @@ extension Manifest {
     unsafe bytes.setInteger(storeUUID.high, at: 32)
     unsafe bytes.setInteger(storeUUID.low, at: 40)
     unsafe bytes.setInteger(nextSegmentID, at: 48)
-    for (place, position) in [(56, provenEnd), (80, closedEnd ?? .start)] {
-      unsafe bytes.setInteger(position.segment.rawValue, at: place)
-      unsafe bytes.setInteger(position.offset, at: place + 8)
-      unsafe bytes.setInteger(position.sequence.rawValue, at: place + 16)
-    }
+    unsafe bytes.setPosition(provenEnd, at: 56)
+    unsafe bytes.setPosition(closedEnd ?? .start, at: 80)
     unsafe bytes.setInteger(deletesKnownSince.rawValue, at: 104)
     unsafe bytes.setInteger(UInt32(segments.count), at: 112)
     unsafe bytes.setInteger(UInt32(preparing.count), at: 116)
     unsafe bytes.setInteger(UInt32(removable.count), at: 120)
+    unsafe bytes.setInteger(UInt32(checkpoints.count), at: 124)
   }
 
   private static func checksum(of bytes: UnsafeRawBufferPointer) -> UInt32 {
@@ -126,9 +137,11 @@ extension Manifest {
     let segmentCount = unsafe Int(body.integer(at: 112, as: UInt32.self))
     let preparingCount = unsafe Int(body.integer(at: 116, as: UInt32.self))
     let removableCount = unsafe Int(body.integer(at: 120, as: UInt32.self))
+    // Zero in the first version of the format, which had no checkpoints.
+    let checkpointCount = unsafe Int(body.integer(at: 124, as: UInt32.self))
     let used =
       Manifest.fixedSize + segmentCount * Manifest.segmentSize
-      + (preparingCount + removableCount) * Manifest.fileSize
+      + (preparingCount + removableCount) * Manifest.fileSize + checkpointCount * Manifest.checkpointSize
     guard used <= body.count else { return nil }
     var segments: [ManifestSegment] = []
     var files: [SegmentFile] = []
@@ -155,21 +168,21 @@ extension Manifest {
     unsafe self.init(
       storeUUID: StoreUUID(high: body.integer(at: 32), low: body.integer(at: 40)),
       generation: body.integer(at: 24), nextSegmentID: body.integer(at: 48),
-      provenEnd: Manifest.position(in: body, at: 56),
-      closedEnd: isClosed ? Manifest.position(in: body, at: 80) : nil,
+      provenEnd: body.position(at: 56), closedEnd: isClosed ? body.position(at: 80) : nil,
       deletesKnownSince: CommitSequence(rawValue: body.integer(at: 104)), segments: segments,
       preparing: Array(files.prefix(preparingCount)), removable: Array(files.dropFirst(preparingCount)))
+    for _ in 0..<checkpointCount {
+      let checkpoint = unsafe ManifestCheckpoint(
+        id: SegmentID(rawValue: body.integer(at: place)), position: body.position(at: place + 8))
+      guard Manifest.isPossible(checkpoint.id), checkpoint.position.sequence.rawValue < 1 << 62 else { return nil }
+      checkpoints.append(checkpoint)
+      place += Manifest.checkpointSize
+    }
   }
 
   /// Whether a number is one that a file can have. No store comes near the limit; beyond it, numbers that are counted
   /// on would not fit any more.
   private static func isPossible(_ id: SegmentID) -> Bool { 1..<(1 << 62) ~= id.rawValue }
-
-  private static func position(in bytes: UnsafeRawBufferPointer, at offset: Int) -> LogPosition {
-    unsafe LogPosition(
-      segment: SegmentID(rawValue: bytes.integer(at: offset)), offset: bytes.integer(at: offset + 8),
-      sequence: CommitSequence(rawValue: bytes.integer(at: offset + 16)))
-  }
 }
 
 extension ManifestSegment {
@@ -184,7 +197,7 @@ extension ManifestSegment {
   }
 
   fileprivate init?(decoding bytes: UnsafeRawBufferPointer) {
-    guard let kind = unsafe SegmentKind(rawValue: bytes.integer(at: 40)) else { return nil }
+    guard let kind = unsafe SegmentKind(rawValue: bytes.integer(at: 40)), kind.isSegment else { return nil }
     unsafe self.init(
       file: SegmentFile(kind: kind, id: SegmentID(rawValue: bytes.integer(at: 0))),
       isSealed: bytes.integer(at: 41, as: UInt8.self) == 1, salt: bytes.integer(at: 8),

@@ -21,6 +21,26 @@ package struct Manifest: Equatable, Sendable {
   package var preparing: [SegmentFile]
   /// Files that are no longer needed: opening removes them.
   package var removable: [SegmentFile]
+  /// The checkpoints, the newest first. Every segment that one refers to, and the chain from its position on, is
+  /// listed.
+  package var checkpoints: [ManifestCheckpoint] = []
+}
+
+/// A checkpoint, as the manifest lists it.
+package struct ManifestCheckpoint: Equatable, Sendable {
+  /// The number of its file.
+  package var id: SegmentID
+  /// The place of the log whose state it holds. The file names it too, and is not used when it differs.
+  package var position: LogPosition
+
+  /// Lists a checkpoint.
+  package init(id: SegmentID, position: LogPosition) {
+    self.id = id
+    self.position = position
+  }
+
+  /// The file.
+  package var file: SegmentFile { SegmentFile(kind: .checkpoint, id: id) }
 }
 
 /// A segment, as the manifest lists it.
@@ -66,6 +86,12 @@ extension Manifest {
 
   /// The listed segment with this number.
   package func segment(_ id: SegmentID) -> ManifestSegment? { segments.first { $0.file.id == id } }
+
+  /// Gives up all checkpoints: they refer to a segment that goes, or may do so.
+  package mutating func giveUpCheckpoints() {
+    removable += checkpoints.map(\.file)
+    checkpoints = []
+  }
 
   /// Changes the listed segment with this number, if there is one.
   package mutating func updateSegment(_ id: SegmentID, _ change: (inout ManifestSegment) -> Void) {

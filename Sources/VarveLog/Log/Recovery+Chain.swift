@@ -1,13 +1,13 @@
 extension Recovery {
   /// Reads the chain of log segments up to its end, and gathers the proofs in what stands behind it.
   mutating func readChain() throws(StoreError) {
-    for segment in result.manifest.logSegments {
+    for segment in result.manifest.logSegments where segment.file.id >= covered?.position.segment ?? .none {
       guard var scanned = try ScannedSegment.open(segment, in: folder) else {
         guard !segment.isSealed else { throw refusal(segment.file, at: 0, "A listed segment is missing") }
         abandon(segment.file, "the segment is missing")
         continue
       }
-      result.report.bytesRead += scanned.scanner.fileSize
+      result.report.bytesRead += scanned.scanner.fileSize - min(scanned.scanner.fileSize, start(of: segment))
       let hasHeader = try belongs(scanned.verdict, to: segment)
       if let header = scanned.header, hasHeader {
         result.provenEnd = max(result.provenEnd, header.durableThrough)
@@ -22,7 +22,7 @@ extension Recovery {
         try gatherProofs(&scanned.scanner, from: UInt64(SegmentHeader.size))
         continue
       }
-      guard follows(header) else {
+      guard try follows(header) else {
         abandon(segment.file, "the segment does not follow the end of the one before it", isWhole: true)
         try gatherProofs(&scanned.scanner, from: UInt64(SegmentHeader.size))
         continue
@@ -54,9 +54,13 @@ extension Recovery {
   ///
   /// A predecessor that is not listed any more was compacted away. Then there is nothing to compare with: the segment
   /// in front of the gap reached its listed end, or reading would have stopped.
-  private mutating func follows(_ header: SegmentHeader) -> Bool {
+  private mutating func follows(_ header: SegmentHeader) throws(StoreError) -> Bool {
+    // Where a checkpoint ends, the header was compared when that was taken over.
+    if header.id == covered?.position.segment { return true }
     let isListed = result.manifest.segment(header.predecessor.segment) != nil
     guard isListed else {
+      // What was compacted away behind the checkpoint stands in a segment that the checkpoint does not know.
+      if covered != nil { throw stale("segment \(header.predecessor.segment) is gone, which it does not cover") }
       guard header.predecessor.sequence >= lastSequence, header.predecessor.sequence.rawValue < 1 << 62 else {
         return false
       }
@@ -74,8 +78,13 @@ extension Recovery {
   ) throws(StoreError) {
     try visitor.begin(segment)
     var found = ChainSegment(
-      file: segment.file, salt: scanner.salt, end: UInt64(SegmentHeader.size), firstSequence: .zero,
+      file: segment.file, salt: scanner.salt, end: start(of: segment), firstSequence: .zero,
       lastSequence: lastSequence, running: RunningChecksum())
+    if let covered, covered.position.segment == segment.file.id {
+      found.firstSequence = covered.firstSequence
+      found.running = covered.running
+      found.lastFrameOffset = covered.lastFrameOffset
+    }
     lastBreak = nil
     while segment.logicalEnd == 0 || found.end < segment.logicalEnd {
       guard case .frame(let frame) = try judge(&scanner, at: found.end) else { break }
@@ -88,6 +97,7 @@ extension Recovery {
       if found.firstSequence == .zero { found.firstSequence = frame.sequence }
       found.lastSequence = frame.sequence
       found.running.add(frame)
+      found.lastFrameOffset = found.end
       found.end += UInt64(frame.length)
       result.provenEnd = max(result.provenEnd, frame.durableThrough)
       result.report.commitCount += 1

@@ -19,8 +19,10 @@ package struct ChainSegment: Equatable, Sendable {
   package var firstSequence: CommitSequence
   /// The last sequence in it or in front of it.
   package var lastSequence: CommitSequence
-  /// The running checksum of its frames.
+  /// The running checksum of its frames. Of a segment that a checkpoint covers whole nothing: nobody asks for it.
   package var running: RunningChecksum
+  /// Where its last frame starts; zero when it has none.
+  package var lastFrameOffset: UInt64 = 0
 }
 
 /// What a store's log turned out to be.
@@ -47,6 +49,8 @@ package struct RecoveredLog: Equatable, Sendable {
 package struct Recovery<Visitor: RecoveryVisitor> {
   let folder: any Directory
   var visitor: Visitor
+  /// What a checkpoint knows already of the log.
+  let covered: CoveredLog?
   var result: RecoveredLog
   /// The last sequence that the log reached so far.
   var lastSequence = CommitSequence.zero
@@ -66,14 +70,22 @@ package struct Recovery<Visitor: RecoveryVisitor> {
 
   /// Recovers the log that `manifest` lists, whose segments are in `folder`.
   ///
+  /// - Parameter covered: The part of the log whose records the visitor has already, from a checkpoint. Of that only
+  ///   the headers and sizes of its segments are looked at. Recovery throws `.corrupt` also when it does not fit the
+  ///   files; then the log has to be read whole to know more.
   /// - Throws: `.corrupt` with the place when something proven is damaged or missing, `.newerFormat`, and what the
   ///   file system throws. Nothing was changed in any case.
   package static func run(
-    _ manifest: Manifest, in folder: any Directory, visitor: inout Visitor
+    _ manifest: Manifest, in folder: any Directory, from covered: CoveredLog? = nil, visitor: inout Visitor
   ) throws(StoreError) -> RecoveredLog {
-    var recovery = Recovery(folder: folder, visitor: visitor, result: RecoveredLog(manifest: manifest))
+    var recovery = Recovery(
+      folder: folder, visitor: visitor, covered: covered, result: RecoveredLog(manifest: manifest))
     recovery.result.provenEnd = manifest.provenEnd
-    for segment in manifest.segments where segment.file.kind == .compacted { try recovery.readCompacted(segment) }
+    if let covered {
+      try recovery.takeOver(covered)
+    } else {
+      for segment in manifest.segments where segment.file.kind == .compacted { try recovery.readCompacted(segment) }
+    }
     try recovery.readChain()
     try recovery.judgeEnd()
     try recovery.judgeCleanness()
@@ -81,7 +93,7 @@ package struct Recovery<Visitor: RecoveryVisitor> {
     return recovery.result
   }
 
-  private mutating func readCompacted(_ segment: ManifestSegment) throws(StoreError) {
+  mutating func readCompacted(_ segment: ManifestSegment) throws(StoreError) {
     guard var scanned = try ScannedSegment.open(segment, in: folder) else {
       throw refusal(segment.file, at: 0, "A compacted segment is missing")
     }

@@ -27,8 +27,23 @@ public struct RecoveryReport: Equatable, Sendable {
   public var unlistedFiles: [String] = []
   /// Commits that were read.
   public var commitCount = 0
-  /// Bytes of segments that were read.
+  /// Bytes of segments that were read: all that they have, or what stands behind the checkpoint.
   public var bytesRead: UInt64 = 0
+  /// The checkpoint from which the store was opened, relative to the store. `nil` when the log was read whole.
+  public var checkpoint: String?
+  /// The place of the log whose state the checkpoint holds.
+  public var checkpointPosition = LogPosition.start
+  /// The checkpoints that were listed and could not be used, with the reason: damage, mostly. The log was read from an
+  /// earlier place instead, and nothing is missing.
+  public var unusableCheckpoints: [UnusableCheckpoint] = []
+
+  /// A checkpoint that could not be used.
+  public struct UnusableCheckpoint: Equatable, Sendable {
+    /// The file, relative to the store.
+    public var file: String
+    /// Why it could not be used.
+    public var reason: String
+  }
 
   /// Makes an empty report.
   public init() {}

@@ -1,21 +1,29 @@
 /// The version of everything on disk. A store of a newer version is refused; the history stands in DESIGN.md.
 package enum StoreFormat {
   /// The version that this code writes.
-  package static let version: UInt32 = 1
+  package static let version: UInt32 = 2
   /// "VARVELOG" as a little-endian number.
   package static let logMagic: UInt64 = 0x474F_4C45_5652_4156
   /// "VARVECMP" as a little-endian number.
   package static let compactedMagic: UInt64 = 0x504D_4345_5652_4156
   /// "VARVEMAN" as a little-endian number.
   package static let manifestMagic: UInt64 = 0x4E41_4D45_5652_4156
+  /// "VARVECKP" as a little-endian number.
+  package static let checkpointMagic: UInt64 = 0x504B_4345_5652_4156
 }
 
-/// Whether a segment belongs to the log or was written by a compaction. The raw values are on disk.
+/// What a numbered file is: a segment of the log, one that a compaction wrote, or a checkpoint. The raw values are on
+/// disk.
 package enum SegmentKind: UInt8, Sendable {
   /// A part of the chain of the log.
   case log = 1
   /// What a compaction kept of other segments.
   case compacted = 2
+  /// No segment: the object table and the indexes as they were at one place of the log.
+  case checkpoint = 3
+
+  /// Whether it is a segment at all.
+  package var isSegment: Bool { self != .checkpoint }
 }
 
 /// The first bytes of every segment file.
@@ -99,14 +107,8 @@ extension SegmentHeader {
       unsafe SegmentHeader(
         kind: kind, storeUUID: StoreUUID(high: bytes.integer(at: 16), low: bytes.integer(at: 24)),
         id: SegmentID(rawValue: bytes.integer(at: 32)), salt: bytes.integer(at: 40),
-        predecessor: position(in: bytes, at: 48), predecessorChecksum: RunningChecksum(bytes.integer(at: 72)),
-        durableThrough: position(in: bytes, at: 80), timeMicroseconds: bytes.integer(at: 104)))
-  }
-
-  private static func position(in bytes: UnsafeRawBufferPointer, at offset: Int) -> LogPosition {
-    unsafe LogPosition(
-      segment: SegmentID(rawValue: bytes.integer(at: offset)), offset: bytes.integer(at: offset + 8),
-      sequence: CommitSequence(rawValue: bytes.integer(at: offset + 16)))
+        predecessor: bytes.position(at: 48), predecessorChecksum: RunningChecksum(bytes.integer(at: 72)),
+        durableThrough: bytes.position(at: 80), timeMicroseconds: bytes.integer(at: 104)))
   }
 
   /// The header as it stands on disk.
@@ -119,11 +121,8 @@ extension SegmentHeader {
       unsafe bytes.setInteger(storeUUID.low, at: 24)
       unsafe bytes.setInteger(id.rawValue, at: 32)
       unsafe bytes.setInteger(salt, at: 40)
-      for (place, position) in [(48, predecessor), (80, durableThrough)] {
-        unsafe bytes.setInteger(position.segment.rawValue, at: place)
-        unsafe bytes.setInteger(position.offset, at: place + 8)
-        unsafe bytes.setInteger(position.sequence.rawValue, at: place + 16)
-      }
+      unsafe bytes.setPosition(predecessor, at: 48)
+      unsafe bytes.setPosition(durableThrough, at: 80)
       unsafe bytes.setInteger(predecessorChecksum.value, at: 72)
       unsafe bytes.setInteger(timeMicroseconds, at: 104)
       unsafe bytes.setInteger(SegmentHeader.checksum(of: UnsafeRawBufferPointer(bytes)), at: 12)

@@ -48,6 +48,15 @@ package struct SegmentScanner: ~Copyable {
     return .frame(header)
   }
 
+  /// The header of the frame at `offset`, if there is a valid one. Does not look at the payload.
+  mutating func header(at offset: UInt64) throws(StoreError) -> FrameHeader? {
+    guard offset < fileSize, let bytes = try unsafe window.bytes(at: offset, length: FrameHeader.size) else {
+      return nil
+    }
+    return unsafe FrameHeader(
+      validating: bytes, seed: FrameHeader.seed(salt: salt, offset: offset), bytesLeft: fileSize - offset)
+  }
+
   /// Hands each record of a whole frame to `visit`, with its place in the file.
   ///
   /// - Throws: `.corrupt` when the records do not add up to the frame, although its checksums are right: whoever

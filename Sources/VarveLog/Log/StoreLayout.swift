@@ -6,7 +6,7 @@ package enum StoreLayout {
   package static let temporaryManifest = "manifest.new"
   /// The lock file: never removed, its contents mean nothing.
   package static let lock = "lock"
-  /// The folder of the segment files.
+  /// The folder of the segment and checkpoint files: one folder, so that one sync makes all their entries durable.
   package static let segmentFolder = "segments"
 
   /// The name of a segment file within its folder.
@@ -18,11 +18,17 @@ package enum StoreLayout {
   /// The path of a segment file from the store's folder, for messages.
   package static func path(_ file: SegmentFile) -> String { segmentFolder + "/" + fileName(file) }
 
-  private static func suffix(_ kind: SegmentKind) -> String { kind == .log ? ".log" : ".compacted" }
+  private static func suffix(_ kind: SegmentKind) -> String {
+    switch kind {
+    case .log: ".log"
+    case .compacted: ".compacted"
+    case .checkpoint: ".checkpoint"
+    }
+  }
 
-  /// The segment file that has this name, or `nil` if no segment file has it.
+  /// The numbered file that has this name, or `nil` if none has it.
   package static func segmentFile(named name: String) -> SegmentFile? {
-    for kind in [SegmentKind.log, .compacted] where name.hasSuffix(suffix(kind)) {
+    for kind in [SegmentKind.log, .compacted, .checkpoint] where name.hasSuffix(suffix(kind)) {
       guard let number = UInt64(name.dropLast(suffix(kind).count)) else { return nil }
       let file = SegmentFile(kind: kind, id: SegmentID(rawValue: number))
       return fileName(file) == name ? file : nil
@@ -31,14 +37,14 @@ package enum StoreLayout {
   }
 }
 
-/// A segment file, by what names it.
+/// A numbered file of a store, by what names it: a segment, or a checkpoint.
 package struct SegmentFile: Hashable, Sendable {
-  /// Log or compacted.
+  /// Log, compacted or checkpoint.
   package var kind: SegmentKind
-  /// The number; log and compacted segments share one sequence of numbers.
+  /// The number; all kinds share one sequence of numbers.
   package var id: SegmentID
 
-  /// Names a segment file.
+  /// Names a numbered file.
   package init(kind: SegmentKind, id: SegmentID) {
     self.kind = kind
     self.id = id

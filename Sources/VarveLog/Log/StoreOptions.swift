@@ -38,6 +38,14 @@ public struct StoreOptions: Sendable {
   /// Bytes a second that compactions read and write, at most. Default: 0 for no limit: their thread has a low priority,
   /// and a limit below what commits overwrite slows the commits.
   public var compactionByteRateLimit = 0
+  /// Whether checkpoints are written: in the background, and when the store is closed, as far as that saves more time
+  /// at the next opening than it takes. Default: `true`.
+  public var writesCheckpoints = true
+  /// Whether opening uses checkpoints. Without them the whole log is read, and every byte of it compared. Default:
+  /// `true`.
+  public var usesCheckpoints = true
+  /// Bytes of log that an opening may have to read before a checkpoint is worth its syncs.
+  package var checkpointIntervalMin = 1 << 20
   /// Bytes of a prepared segment that are written ahead. Default: 64 KiB, so that a store of ten objects stays small.
   package var growthStep = 64 << 10
   /// The most bytes that are written ahead in one commit.

@@ -8,16 +8,57 @@ struct IndexBuilder {
     uniqueIndexes = Set(indexing.indexes.lazy.filter(\.isUnique).map(\.id))
   }
 
-  func fill(_ state: inout StoreState, _ nodes: NodeStore) throws {
+  /// Makes the index of what opening read: from that of the checkpoint, or from nothing.
+  func complete(_ builder: inout StateBuilder) throws {
+    defer { builder.changes = [] }
+    if let fingerprint = builder.indexFingerprint, try fingerprint == IndexFingerprint(indexing, builder.state) {
+      do {
+        return try update(&builder.state, builder.changes, builder.nodes)
+      } catch let error as StoreError where error.isCorruption {
+        // A row that is not the newest any more may be damaged, and nobody but the update would have read it.
+      }
+    }
+    builder.state.index.retire(in: builder.nodes)
+    try fill(&builder.state, builder.nodes)
+  }
+
+  /// Replaces the keys of records that the log changed behind the checkpoint: first all old ones go, then the new ones
+  /// come, so that a unique key may have moved from one record to another.
+  private func update(_ state: inout StoreState, _ changes: [StateBuilder.Change], _ nodes: NodeStore) throws {
+    var changed: Set<RecordID> = []
+    var keys = IndexKeys()
+    var index = state.index
+    for change in changes where indexing.hasKeys(entity: change.id.entity) && changed.insert(change.id).inserted {
+      guard !change.old.isAbsent else { continue }
+      try appendKeys(of: change.id, at: change.old, in: state, to: &keys)
+      for entry in keys.entries {
+        _ = unsafe keys.bytes(of: entry).withUnsafeBytes { unsafe index.remove(entry.index, $0, change.id, in: nodes) }
+      }
+    }
+    for id in changed {
+      guard let location = state.objects.location(of: id) else { continue }
+      try appendKeys(of: id, at: location, in: state, to: &keys)
+      try insert(keys, of: id, into: &index, nodes)
+    }
+    state.index = index
+  }
+
+  private func appendKeys(
+    of id: RecordID, at location: RecordLocation, in state: StoreState, to keys: inout IndexKeys
+  ) throws {
+    keys.removeAll()
+    try state.read(at: location, of: id) { header, row in
+      guard header.kind == .put else { return }
+      try indexing.appendKeys(of: id, row: row, to: &keys)
+    }
+  }
+
+  private func fill(_ state: inout StoreState, _ nodes: NodeStore) throws {
     var keys = IndexKeys()
     var index = state.index
     for entity in state.objects.entities where indexing.hasKeys(entity: entity) {
       try state.objects.forEach(ofEntity: entity) { id, location throws(any Error) in
-        keys.removeAll()
-        try state.read(at: location, of: id) { header, row in
-          guard header.kind == .put else { return }
-          try indexing.appendKeys(of: id, row: row, to: &keys)
-        }
+        try appendKeys(of: id, at: location, in: state, to: &keys)
         try insert(keys, of: id, into: &index, nodes)
         return true
       }

@@ -51,6 +51,19 @@ extension LogStore {
   /// How many commits wait behind the one at work, for tests.
   package var waitingCommitCount: Int { committer?.queue.waitingCount ?? 0 }
 
+  /// Writes a checkpoint of the newest state, so that the next opening reads nothing in front of it. Seldom needed: it
+  /// happens by itself in the background, and when the store is closed. Blocks its thread; commits and reads go on.
+  ///
+  /// - Returns: `false` when there is nothing that a checkpoint could be made of, or a compaction came in between.
+  /// - Throws: `.readOnly`, `.closed`, `.poisoned`, `.diskFull`, `.ioFailure`. The store goes on without the
+  ///   checkpoint; only if the sync of a folder, of the log or of the manifest failed, it is poisoned.
+  /// - Complexity: O(records and index entries).
+  @discardableResult
+  public func checkpoint() throws(StoreError) -> Bool {
+    _ = try writable()
+    return try checkpointer?.write() ?? false
+  }
+
   /// What the store holds now.
   public func statistics() -> StoreStatistics {
     var statistics = StoreStatistics()
@@ -75,6 +88,7 @@ extension LogStore {
       return true
     }
     statistics.segments.sort { $0.file < $1.file }
+    statistics.checkpointFailure = checkpointer?.failure.map { "\($0)" }
     statistics.heldSnapshotCount = published.registeredSnapshotCount
     return statistics
   }
@@ -102,6 +116,9 @@ public struct StoreStatistics: Equatable, Sendable {
   public var lastSequence = CommitSequence.zero
   /// The segments that hold records.
   public var segments: [Segment] = []
+  /// Why the last checkpoint could not be written, if it could not. The store goes on without it; the next opening reads
+  /// more of the log.
+  public var checkpointFailure: String?
   /// Snapshots that somebody holds.
   public var heldSnapshotCount = 0
   /// The oldest commit that somebody still holds a snapshot of; `nil` when none is held.

@@ -25,12 +25,17 @@ public struct OpeningStore: ~Copyable {
   ///   without indexes.
   /// - Throws: What `makeIndexing` throws; `.corrupt` for a damaged record that has to be indexed; `.duplicateKey`
   ///   when two records have one unique key; what the file system throws.
-  /// - Complexity: O(live records of entities with keys).
+  /// - Complexity: O(live records of entities with keys), or of those that changed since the checkpoint if that has the
+  ///   indexes of the same indexing and schema records.
   public consuming func finish(
     indexing makeIndexing: ([SchemaRecord]) throws -> (any RowIndexing)?
   ) throws -> LogStore {
     let indexing = try makeIndexing(schemaRecords)
-    if let indexing { try IndexBuilder(indexing).fill(&found.builder.state, found.builder.nodes) }
+    if let indexing {
+      try IndexBuilder(indexing).complete(&found.builder)
+    } else {
+      found.builder.state.index.retire(in: found.builder.nodes)
+    }
     return try LogStore(found, options: options, indexing: indexing)
   }
 

@@ -2,11 +2,11 @@
 public struct BackupReport: Equatable, Sendable {
   /// The last commit in the backup.
   public var sequence = CommitSequence.zero
-  /// Segments that the backup shares with the store, as second names of the same files, and their bytes.
+  /// Segments and checkpoints that the backup shares with the store, as second names of the same files, and their bytes.
   public var linkedCount = 0
   /// Bytes of the shared files. They take no room as long as the store has them as well.
   public var linkedByteCount: UInt64 = 0
-  /// Segments that were copied.
+  /// Segments and checkpoints that were copied.
   public var copiedCount = 0
   /// Bytes that were copied.
   public var copiedByteCount: UInt64 = 0
@@ -69,8 +69,10 @@ struct StoreBackup {
     do throws(StoreError) {
       for segment in source.manifest.segments {
         let end = segment.file == source.active ? source.end.offset : nil
-        try add(segment, from: source.segmentFolder, through: end)
+        try add(segment.file, from: source.segmentFolder, through: end)
       }
+      var source = source
+      try addCheckpoints(&source)
       try segmentFolder.sync()
       try folder.sync()
       try writeManifest(source)
@@ -82,10 +84,21 @@ struct StoreBackup {
     }
   }
 
+  /// Checkpoints are never written again either. One that was replaced meanwhile is left out.
+  private mutating func addCheckpoints(_ source: inout Source) throws(StoreError) {
+    for checkpoint in source.manifest.checkpoints {
+      do throws(StoreError) {
+        try add(checkpoint.file, from: source.segmentFolder, through: nil)
+      } catch  where error.code == .notFound {
+        source.manifest.checkpoints.removeAll { $0 == checkpoint }
+      }
+    }
+  }
+
   private mutating func add(
-    _ segment: ManifestSegment, from source: any Directory, through end: UInt64?
+    _ file: SegmentFile, from source: any Directory, through end: UInt64?
   ) throws(StoreError) {
-    let name = StoreLayout.fileName(segment.file)
+    let name = StoreLayout.fileName(file)
     let file = try source.openFile(name, for: .reading)
     defer { file.close() }
     made.append(name)

@@ -194,9 +194,8 @@ struct StoreOpener {
         .corrupt, "The store \(path) has no folder of segments. Nothing was changed. Restore it from a backup.",
         at: .init(file: StoreLayout.segmentFolder), cause: error)
     }
-    var builder = StateBuilder(folder: segmentFolder)
+    var (log, builder) = try readLog(folder, segmentFolder, manifest)
     builder.state.verifiesEveryRead = options.verifiesEveryRead
-    var log = try Recovery.run(manifest, in: segmentFolder, visitor: &builder)
     builder.state.sequence = log.end.sequence
     let names = try segmentFolder.list()
     log.report.unlistedFiles = try unlistedFiles(folder, manifest, names)
@@ -208,7 +207,8 @@ struct StoreOpener {
     _ folder: any Directory, _ manifest: Manifest, _ segmentFileNames: [String]
   ) throws(StoreError) -> [String] {
     let listed = Set(
-      (manifest.segments.map(\.file) + manifest.preparing + manifest.removable).map(StoreLayout.fileName))
+      (manifest.segments.map(\.file) + manifest.preparing + manifest.removable + manifest.checkpoints.map(\.file))
+        .map(StoreLayout.fileName))
     let ours: Set = [
       StoreLayout.manifest, StoreLayout.temporaryManifest, StoreLayout.lock, StoreLayout.segmentFolder,
     ]
@@ -269,7 +269,8 @@ struct StoreOpener {
   /// How often a store that changes meanwhile is read anew: about a second in all.
   private static let attemptsBesideWriterMax = 50
 
-  private func isUnchanged(_ manifest: Manifest, in folder: any Directory) throws(StoreError) -> Bool {
+  /// Whether the store still has the manifest that was read.
+  func isUnchanged(_ manifest: Manifest, in folder: any Directory) throws(StoreError) -> Bool {
     try readManifest(folder)?.0.generation == manifest.generation
   }
 

@@ -23,6 +23,8 @@ struct StoreVerifier {
   mutating func run() throws(StoreError) {
     var options = StoreOptions()
     options.isReadOnly = true
+    // Every byte of the log is compared; what the checkpoints say is held against that.
+    options.usesCheckpoints = false
     let found: StoreOpener.Found
     do throws(StoreError) {
       found = try StoreOpener(path: path, options: options, fileSystem: fileSystem).open()
@@ -46,6 +48,7 @@ struct StoreVerifier {
       if isInLog { try verify(segment, end: end, in: found.segmentFolder) }
     }
     try judgeVanished(since: log.manifest, found.folder, found.segmentFolder)
+    for checkpoint in log.manifest.checkpoints { try verify(checkpoint, found) }
   }
 
   /// Opening refused. Its own reason is one finding; the segments may hold more.
@@ -57,6 +60,7 @@ struct StoreVerifier {
         try verify(segment, end: end, in: segments)
       }
       try judgeVanished(since: manifest, folder, segments)
+      for checkpoint in manifest.checkpoints { _ = try load(checkpoint, manifest, folder, segments) }
     }
     let isKnown = findings.contains {
       $0.location.file == refusal.location.file && $0.location.offset == refusal.location.offset
@@ -83,7 +87,8 @@ struct StoreVerifier {
     }
   }
 
-  private func readManifest(_ folder: any Directory) -> Manifest? {
+  /// The manifest as it is now, if one of its bodies is whole.
+  func readManifest(_ folder: any Directory) -> Manifest? {
     guard let file = try? folder.openFile(StoreLayout.manifest, for: .reading), let size = try? file.size(),
       size <= UInt64(Manifest.fileSizeMax), let bytes = try? file.bytes(at: 0, count: Int(size)),
       case .valid(let manifest, _) = unsafe bytes.withUnsafeBytes({ unsafe Manifest.decode($0) })
@@ -178,7 +183,8 @@ struct StoreVerifier {
     }
   }
 
-  private mutating func add(
+  /// Reports a finding and keeps it.
+  mutating func add(
     _ severity: VerificationFinding.Severity, _ message: String, at location: StoreError.Location
   ) {
     let finding = VerificationFinding(severity, message, at: location)

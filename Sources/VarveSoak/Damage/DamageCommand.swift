@@ -12,7 +12,8 @@ extension VarveSoak {
   static let damage = Command(
     "damage", "Invert every byte and cut every file of small stores, and look what comes of opening them.",
     discussion: """
-      Two stores, one closed cleanly and one killed, with several log segments, a compacted one and a prepared one. Each
+      Three stores, one closed cleanly, one killed and one killed behind its second checkpoint, with several log
+      segments, a compacted one and a prepared one. Each
       byte is inverted in several ways, each aligned word set to numbers that break lengths, each file cut at each
       length. A child with an address space that leaves 64 MiB opens each and reads all of it; it may neither crash nor
       hang, and must find what the recovery table says, down to file and offset. After a clean close that means that
@@ -39,7 +40,7 @@ extension VarveSoak {
       progress.finish()
       for finding in result.findings { console.print("  " + finding) }
       console.print(
-        "  opened whole \(result.wholeCount), cut \(result.cutCount), refused \(result.refusedCount)")
+        "  opened whole \(result.wholeCount), cut \(result.cutCount), refused or unreadable \(result.refusedCount)")
       total.add(result)
     }
     console.print("wrong \(total.wrongCount), crashed \(total.crashedCount), hung \(total.hungCount)")

@@ -38,7 +38,7 @@ struct DamageWorker {
         let tally = judge.tally
         sayLine(
           "done \(number + 1) \(tally.wholeCount - before.wholeCount) \(tally.cutCount - before.cutCount) "
-            + "\(tally.refusedCount - before.refusedCount)")
+            + "\(tally.refusedCount + tally.unreadCount - before.refusedCount - before.unreadCount)")
         before = tally
       }
     }

@@ -12,7 +12,7 @@ extension VarveSoak {
     discussion: """
       A child commits batches to one store, with either durability, rolling and compacting all the time, and tells each
       commit through a pipe as soon as it is acknowledged. It is killed with SIGKILL at a moment that follows from the
-      seed; then the store is opened and compared, record by record, with what all commits up to its last must have
+      seed; then the store is opened, mostly from a checkpoint, and compared, record by record, with what all commits up to its last must have
       made of it, and every byte of its log is verified. All kills hit the same store.
       """,
     [count, seedOption]
@@ -31,6 +31,7 @@ extension VarveSoak {
     progress.finish()
     console.print("\(soak.commitCount) commits, \(soak.acknowledgedCount) of them acknowledged")
     console.print("killed while " + soak.summary)
+    console.print("opened from a checkpoint \(soak.checkpointCount) times")
     console.print("lost \(soak.lostCount), wrong \(soak.wrongCount), trapped \(soak.trappedCount)")
     let isKept = soak.lostCount == 0 && soak.wrongCount == 0 && soak.trappedCount == 0
     return isKept ? .success : .finding
@@ -55,6 +56,8 @@ struct KillSoak {
   private(set) var lostCount: UInt64 = 0
   private(set) var wrongCount = 0
   private(set) var trappedCount = 0
+  /// How many openings used a checkpoint.
+  private(set) var checkpointCount = 0
   /// Whether the store cannot be opened any more.
   private(set) var isBeyondRepair = false
 
@@ -116,6 +119,11 @@ struct KillSoak {
       return ["the store does not open: \(error)"]
     }
     var findings = compare(store.snapshot(), acknowledged)
+    if store.recoveryReport.checkpoint != nil { checkpointCount += 1 }
+    for checkpoint in store.recoveryReport.unusableCheckpoints {
+      wrongCount += 1
+      findings.append("a checkpoint could not be used: \(checkpoint.file): \(checkpoint.reason)")
+    }
     let damage = try LogCheck.findings(at: path, on: PosixFileSystem())
     wrongCount += damage.count
     findings += damage

@@ -36,6 +36,8 @@ struct KillWriter {
     options.growthStep = 4096
     options.compressionThreshold = 512
     options.lockWaitMilliseconds = 5000
+    // A checkpoint with nearly every roll.
+    options.checkpointIntervalMin = 1
     return options
   }
 

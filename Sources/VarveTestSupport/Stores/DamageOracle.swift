@@ -24,6 +24,9 @@ package struct DamageOracle: Sendable {
     case opens(sequence: CommitSequence, cutAt: Place?)
     /// It is refused as corrupt, naming a place.
     case refused(at: Place)
+    /// It opens with everything, from a checkpoint in front of which the damage is: then either no record is hit, or
+    /// reading one throws.
+    case opensAhead(of: String)
   }
 
   /// A byte of a file.
@@ -37,10 +40,23 @@ package struct DamageOracle: Sendable {
   private let layout: LogLayout
   private let manifestLength: Int
   private let lastSequence: CommitSequence
+  private let checkpoint: Checkpoint?
+  /// The path of the checkpoint that opening uses if it is whole.
+  package var newestCheckpoint: String? { checkpoint?.path }
+
+  /// The newest checkpoint, which opening uses.
+  private struct Checkpoint: Sendable {
+    var path: String
+    var position: LogPosition
+    var lastFrameOffset: Int
+    /// How far it covers each segment, by path.
+    var ends: [String: Int] = [:]
+  }
 
   /// Makes an oracle for damages of a whole store.
   package init(_ image: StoreImage) throws {
     layout = try LogLayout(of: image)
+    checkpoint = DamageOracle.checkpoint(of: image)
     manifestLength = image.files[StoreLayout.manifest]?.count ?? 0
     lastSequence = layout.chain.reduce(.zero) { last, segment in
       max(last, segment.header?.predecessor.sequence ?? .zero, segment.frames.last?.header.sequence ?? .zero)
@@ -50,6 +66,7 @@ package struct DamageOracle: Sendable {
   /// What must come of opening the store after one damage.
   package func verdict(on damage: Damage) -> Verdict {
     if damage.path == StoreLayout.manifest { return verdictOnManifest(damage) }
+    if isAhead(damage) { return .opensAhead(of: damage.path) }
     guard let number = layout.segments.firstIndex(where: { $0.path == damage.path }) else { return whole }
     let segment = layout.segments[number]
     if !segment.isLog { return .refused(at: Place(path: segment.path, offset: placeInCompacted(segment, damage))) }
@@ -65,6 +82,35 @@ package struct DamageOracle: Sendable {
     let place = Place(path: segment.path, offset: lost)
     return provenEnd(after: damage) > reached
       ? .refused(at: place) : .opens(sequence: reached.sequence, cutAt: place)
+  }
+
+  private static func checkpoint(of image: StoreImage) -> Checkpoint? {
+    guard let listed = image.manifest?.checkpoints.first, let bytes = image.files[StoreLayout.path(listed.file)],
+      case .valid(let header) = unsafe bytes.withUnsafeBytes({ unsafe CheckpointHeader.decode($0) })
+    else { return nil }
+    var checkpoint = Checkpoint(
+      path: StoreLayout.path(listed.file), position: listed.position, lastFrameOffset: Int(header.lastFrameOffset))
+    for number in 0..<Int(header.segmentCount) {
+      let start = Int(header.segmentsOffset) + number * CheckpointSegment.size
+      let segment = unsafe bytes[start..<start + CheckpointSegment.size].withUnsafeBytes {
+        unsafe CheckpointSegment(decoding: $0)
+      }
+      if let segment { checkpoint.ends[StoreLayout.path(segment.file)] = Int(segment.end) }
+    }
+    return checkpoint
+  }
+
+  /// Whether a damage is where opening from the checkpoint does not look: not in the header of a segment, not in that of
+  /// the frame that the checkpoint ends with, and not behind that.
+  private func isAhead(_ damage: Damage) -> Bool {
+    guard let checkpoint, let end = checkpoint.ends[damage.path], case .overwrite(_, let offset, let length) = damage,
+      offset >= SegmentHeader.size, offset + length <= end
+    else { return false }
+    let isInLast = layout.segments.contains {
+      $0.path == damage.path && $0.listed.file.id == checkpoint.position.segment
+    }
+    return !isInLast
+      || !touches(damage, damage.path, checkpoint.lastFrameOffset..<checkpoint.lastFrameOffset + FrameHeader.size)
   }
 
   private var whole: Verdict { .opens(sequence: lastSequence, cutAt: nil) }

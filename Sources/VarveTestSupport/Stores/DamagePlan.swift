@@ -68,6 +68,8 @@ package struct DamageJudge: Sendable {
     package var cutCount = 0
     /// The store was refused.
     package var refusedCount = 0
+    /// The store was opened from a checkpoint, and a record in front of it could not be read.
+    package var unreadCount = 0
 
     /// A tally of nothing.
     package init() {}
@@ -92,12 +94,25 @@ package struct DamageJudge: Sendable {
       guard error.code == .corrupt, error.location.file == place.path, error.location.offset == UInt64(place.offset)
       else { return "\(damage): expected a refusal for \(place), found \(error)" }
       tally.refusedCount += 1
+    case (.refused(let error), .opensAhead(let path)):
+      guard error.code == .corrupt, error.location.file == path, error.location.record != nil else {
+        return "\(damage): expected that a record cannot be read, found \(error)"
+      }
+      tally.unreadCount += 1
+    case (.opened(let report, let sequence, let records), .opensAhead):
+      guard sequence == sample.history.lastSequence, records == sample.history.current, report.checkpoint != nil else {
+        return "\(damage): expected everything from a checkpoint, found \(report)"
+      }
+      tally.wholeCount += 1
     case (.opened(let report, let sequence, let records), .opens(let expected, let place)):
       guard sequence == expected else { return "\(damage): expected commits up to \(expected), found \(sequence)" }
       guard records == sample.history.state(after: sequence) else {
         return "\(damage): wrong values after commit \(sequence)"
       }
-      let isToldOf = report.usedSingleManifestBody == (damage.path == StoreLayout.manifest)
+      let isUnusable = oracle.newestCheckpoint == damage.path
+      let isToldOf =
+        report.usedSingleManifestBody == (damage.path == StoreLayout.manifest)
+        && report.unusableCheckpoints.map(\.file).contains(damage.path) == isUnusable
       let isCutThere =
         place == nil || report.cuts.isEmpty
         || report.cuts.contains { cut in

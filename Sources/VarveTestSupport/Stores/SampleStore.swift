@@ -9,6 +9,8 @@ package struct SampleStore: Sendable {
     case closed
     /// By a kill, with commits at the end that nothing proves, and bytes of a torn one.
     case killed
+    /// As ``killed``, behind the second of two checkpoints.
+    case checkpointed
   }
 
   /// The files.
@@ -25,6 +27,7 @@ package struct SampleStore: Sendable {
     options.lockWaitMilliseconds = 0
     options.compactsAutomatically = false
     options.randomSeed = 77
+    options.writesCheckpoints = false
     options.clock = { 1_700_000_000_000_000 }
     return options
   }
@@ -43,10 +46,11 @@ package struct SampleStore: Sendable {
       try await store.commit(durability: number > 48 ? .system : .disk) { try $0.apply(operations) }
       history.commit(operations)
       if number == 25 { try await store.compact() }
+      if ending == .checkpointed, number == 32 || number == 44 { try store.checkpoint() }
     }
     if ending == .closed { try store.close() }
     var image = try StoreImage(of: "store", on: files)
-    if ending == .killed, let active = try LogLayout(of: image).active {
+    if ending != .closed, let active = try LogLayout(of: image).active {
       var generator = SplitMix64(seed: 78)
       image.overwrite(active.path, at: active.end, with: generator.bytes(61) + [1])
     }

@@ -100,8 +100,11 @@ package struct StoreImage: Hashable, Sendable {
 
   /// The paths of the segment files, in the order of their numbers.
   package var segmentPaths: [String] {
-    files.keys.filter { $0.hasPrefix(StoreLayout.segmentFolder + "/") }.sorted()
+    files.keys.filter { $0.hasPrefix(StoreLayout.segmentFolder + "/") && !$0.hasSuffix(".checkpoint") }.sorted()
   }
+
+  /// The paths of the checkpoint files, in the order of their numbers.
+  package var checkpointPaths: [String] { files.keys.filter { $0.hasSuffix(".checkpoint") }.sorted() }
 
   /// What another image has different, one line for each file: nothing when both are equal byte by byte.
   package func differences(from other: StoreImage) -> [String] {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import VarveLog
+
+@testable import VarveLog
 
 /// DESIGN.md prints the layout of every structure on disk. Here its tables are compared with the constants, and the
 /// constants with what encoding really does.
@@ -24,7 +25,9 @@ import VarveLog
     ("SegmentHeader", SegmentHeader.fields, SegmentHeader.size), ("FrameHeader", FrameHeader.fields, FrameHeader.size),
     ("RecordHeader", RecordHeader.fields, RecordHeader.size), ("CompactedFooter", CompactedFooter.fields, 16),
     ("Manifest", Manifest.fields, 128), ("ManifestSegment", Manifest.segmentFields, 48),
-    ("ManifestFile", Manifest.fileFields, 16),
+    ("ManifestFile", Manifest.fileFields, 16), ("ManifestCheckpoint", Manifest.checkpointFields, 32),
+    ("CheckpointHeader", CheckpointHeader.fields, CheckpointHeader.size),
+    ("CheckpointSegment", CheckpointSegment.fields, CheckpointSegment.size),
   ]
 
   @Test(arguments: structures.map(\.name)) func `the document says what the constants say`(name: String) throws {
@@ -63,7 +66,7 @@ import VarveLog
       timeMicroseconds: 22)
     let bytes = header.encoded()
     let expected: [(String, UInt64)] = [
-      ("magic", StoreFormat.compactedMagic), ("formatVersion", 1), ("storeUUID", 11), ("segmentID", 13), ("salt", 14),
+      ("magic", StoreFormat.compactedMagic), ("formatVersion", 2), ("storeUUID", 11), ("segmentID", 13), ("salt", 14),
       ("predecessorSegment", 15), ("predecessorEnd", 16), ("predecessorSequence", 17), ("predecessorChecksum", 18),
       ("durableSegment", 19), ("durableOffset", 20), ("durableSequence", 21), ("time", 22),
     ]
@@ -89,12 +92,18 @@ import VarveLog
     ]
     manifest.preparing = [SegmentFile(kind: .log, id: SegmentID(rawValue: 41))]
     manifest.removable = [SegmentFile(kind: .compacted, id: SegmentID(rawValue: 51))]
+    manifest.checkpoints = [
+      ManifestCheckpoint(
+        id: SegmentID(rawValue: 61),
+        position: LogPosition(segment: SegmentID(rawValue: 62), offset: 63, sequence: CommitSequence(rawValue: 64)))
+    ]
     let bytes = manifest.encoded()
     let expected: [(String, UInt64)] = [
-      ("magic", StoreFormat.manifestMagic), ("formatVersion", 1), ("length", UInt64(bytes.count / 2)), ("flags", 1),
+      ("magic", StoreFormat.manifestMagic), ("formatVersion", 2), ("length", UInt64(bytes.count / 2)), ("flags", 1),
       ("generation", 13), ("storeUUID", 11), ("nextSegmentID", 14), ("provenSegment", 15), ("provenOffset", 16),
       ("provenSequence", 17), ("closedSegment", 18), ("closedOffset", 19), ("closedSequence", 20),
       ("deletesKnownSince", 21), ("segmentCount", 1), ("preparingCount", 1), ("removableCount", 1),
+      ("checkpointCount", 1),
     ]
     for (name, value) in expected { #expect(try Self.number(name, Manifest.fields, in: bytes) == value, "\(name)") }
     let segment = Array(bytes[128..<176])
@@ -105,7 +114,46 @@ import VarveLog
     for (name, value) in listed { #expect(try Self.number(name, Manifest.segmentFields, in: segment) == value) }
     #expect(try Self.number("segmentID", Manifest.fileFields, in: Array(bytes[176..<192])) == 41)
     #expect(try Self.number("kind", Manifest.fileFields, in: Array(bytes[192..<208])) == 2)
+    let checkpoint = Array(bytes[208..<240])
+    for (field, number) in zip(Manifest.checkpointFields, 61...64 as ClosedRange<UInt64>) {
+      #expect(try Self.number(field.name, Manifest.checkpointFields, in: checkpoint) == number)
+    }
     #expect(unsafe bytes.withUnsafeBytes { unsafe Manifest.decode($0) } == .valid(manifest, bothBodies: true))
+  }
+
+  @Test func `a checkpoint stands in the fields of its tables`() throws {
+    let header = CheckpointHeader(
+      storeUUID: StoreUUID(high: 11, low: 12), id: SegmentID(rawValue: 13), fileLength: 1300,
+      position: LogPosition(segment: SegmentID(rawValue: 15), offset: 16, sequence: CommitSequence(rawValue: 17)),
+      lastFrameOffset: 18, running: RunningChecksum(19), firstSequence: CommitSequence(rawValue: 20), recordCount: 21,
+      entryCount: 22, segmentCount: 3, tableRoot: 24, tableHeight: 2, indexRoot: 26,
+      indexFingerprint: IndexFingerprint(definitions: 27, schema: CommitSequence(rawValue: 28)), innerOffset: 512,
+      segmentsOffset: 1080, checksumsOffset: 1296, checksumOfChecksums: 32, timeMicroseconds: 33)
+    let bytes = header.encoded()
+    let expected: [(String, UInt64)] = [
+      ("magic", StoreFormat.checkpointMagic), ("formatVersion", 2), ("storeUUID", 11), ("checkpointID", 13),
+      ("fileLength", 1300), ("positionSegment", 15), ("positionOffset", 16), ("positionSequence", 17),
+      ("lastFrameOffset", 18), ("runningChecksum", 19), ("firstSequence", 20), ("recordCount", 21), ("entryCount", 22),
+      ("segmentCount", 3), ("tableRoot", 24), ("tableHeight", 2), ("indexRoot", 26), ("indexDefinitions", 27),
+      ("schemaSequence", 28), ("flags", 1), ("innerOffset", 512), ("segmentsOffset", 1080), ("checksumsOffset", 1296),
+      ("checksumOfChecksums", 32), ("time", 33),
+    ]
+    for (name, value) in expected {
+      #expect(try Self.number(name, CheckpointHeader.fields, in: bytes) == value, "\(name)")
+    }
+    #expect(unsafe bytes.withUnsafeBytes { unsafe CheckpointHeader.decode($0) } == .valid(header))
+    let segment = CheckpointSegment(
+      file: SegmentFile(kind: .compacted, id: SegmentID(rawValue: 41)), slot: 42, salt: 43, end: 44,
+      firstSequence: CommitSequence(rawValue: 45), lastSequence: CommitSequence(rawValue: 46), liveByteCount: 47,
+      recordByteCount: 48, deleteByteCount: 49
+    ).encoded()
+    let inSegment: [(String, UInt64)] = [
+      ("segmentID", 41), ("salt", 43), ("end", 44), ("firstSequence", 45), ("lastSequence", 46), ("liveBytes", 47),
+      ("recordBytes", 48), ("deleteBytes", 49), ("slot", 42), ("kind", 2),
+    ]
+    for (name, value) in inSegment {
+      #expect(try Self.number(name, CheckpointSegment.fields, in: segment) == value, "\(name)")
+    }
   }
 
   /// The first commit of a new store, as the worked example of DESIGN.md has it: frame and record fields are where the

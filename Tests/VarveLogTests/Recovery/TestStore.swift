@@ -8,6 +8,7 @@ extension StoreOptions {
     var options = StoreOptions()
     options.segmentSizeLimit = segmentSizeLimit
     options.growthStep = 1024
+    options.writesCheckpoints = false
     options.lockWaitMilliseconds = 0
     options.compactsAutomatically = false
     options.randomSeed = seed
