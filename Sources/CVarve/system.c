@@ -48,6 +48,14 @@ int varve_fstatat(int directory, const char *name, varve_status *status) {
   return fill(status, fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW), &found);
 }
 
+void varve_share_with_group_of(int directory, int file) {
+  struct stat folder, own;
+  if (fstat(directory, &folder) < 0 || (folder.st_mode & 0020) == 0 || fstat(file, &own) < 0) return;
+  // Whoever is in no common group with the folder's must not let their own group in.
+  if (own.st_gid != folder.st_gid && fchown(file, (uid_t)-1, folder.st_gid) < 0) return;
+  if (fchmod(file, (own.st_mode & 07777) | 0060) < 0) return;
+}
+
 int varve_sync_file(int descriptor) {
   int result;
 #if defined(__APPLE__)

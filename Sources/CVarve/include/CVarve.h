@@ -124,6 +124,9 @@ int varve_openat(int directory, const char *name, int flags, unsigned mode);
 int varve_fstat(int descriptor, varve_status *status);
 /// `fstatat` without following a link at `name`.
 int varve_fstatat(int directory, const char *name, varve_status *status);
+/// Lets the group of the folder read and write the file if it may write the folder: `fstat`, `fchown`, `fchmod`. Others
+/// never get in. Does nothing where that fails.
+void varve_share_with_group_of(int directory, int file);
 /// Makes all writes to the file durable: `fdatasync`, or `F_FULLFSYNC` where that is needed.
 int varve_sync_file(int descriptor);
 /// Makes all changes of the folder's entries durable: `fsync`, or `F_FULLFSYNC` where that is needed.

@@ -1,17 +1,26 @@
 import VarveLog
 
 extension ManagedObject {
-  /// Sets a slot. Setting the value that is there is no change; setting the saved value takes the edit back.
+  /// Sets a slot, as the owner of the object asked for: whatever it was set to before that it cannot be set to is
+  /// forgotten, also when the value is the one that is there.
   ///
   /// Traps when the object is detached: the value could never be saved, and losing it in silence would be worse.
   final func set(_ value: PropertyValue, at slot: Int) {
     guard !state.contains(.detached), core.isAttached else { trapDetached(slot) }
+    if core.watchesEdits { core.context?.forgetMisuse(of: self, slot) }
+    change(to: value, at: slot)
+  }
+
+  /// Makes a value that of a slot. The value that is there is no change, and the saved value takes the edit back: those
+  /// for which a row holds the same bytes (``PropertyValue/isStored(like:)``).
+  final func change(to value: PropertyValue, at slot: Int) {
     if state.contains(.inserted) {
       edits[slot] = value
     } else {
-      if edits[slot] == value { return }
-      if baseValue(at: slot) == value {
-        if edits[slot] == nil { return }
+      let edit = edits[slot]
+      if edit?.isStored(like: value) == true { return }
+      if baseValue(at: slot)?.isStored(like: value) == true {
+        if edit == nil { return }
         edits[slot] = nil
         aside?.contended[slot] = nil
         if edits.isEmpty { state.remove(.edited) }

@@ -74,8 +74,8 @@ extension ManagedObject {
 
   /// Sets a to-one relationship.
   ///
-  /// - Throws: ``PersistenceError`` with the code `unknownProperty`, `differentContexts`, `detachedObject` or
-  ///   `typeMismatch`.
+  /// - Throws: ``PersistenceError`` with the code `unknownProperty`, `differentContexts`, `detachedObject`,
+  ///   `deletedObject` or `typeMismatch`; the property stays as it is then, and a save does not mind.
   public final func setObject(_ object: ManagedObject?, forName name: String) throws(PersistenceError) {
     let slot = try slot(named: name, isToOne: true)
     guard !isDetached else { return try setValue(object.map { .reference($0.record) } ?? .null, forName: name) }

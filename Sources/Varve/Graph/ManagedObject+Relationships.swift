@@ -27,9 +27,9 @@ extension ManagedObject {
 
   /// Sets the to-one relationship in a slot. For accessors that `@Entity` writes.
   ///
-  /// An object of another context is not taken: the property stays as it is and
-  /// ``ManagedObjectContext/save(durability:)`` throws `differentContexts`, until the property is set again or the
-  /// object discarded.
+  /// An object of another context is not taken, nor one that is deleted or detached: the property stays as it is and
+  /// ``ManagedObjectContext/save(durability:)`` throws an error with `differentContexts`, `deletedObject` or
+  /// `detachedObject` among its details, until the property is set again, to whatever value, or the object discarded.
   public final func _setObject(_ target: ManagedObject?, at slot: Int) {
     do throws(PersistenceError) {
       try checkTarget(target, at: slot)
@@ -56,7 +56,8 @@ extension ManagedObject {
   /// Sets a to-many relationship: objects that are not in the set lose their reference to this one, the others get it.
   /// For accessors that `@Entity` writes.
   ///
-  /// With an object of another context among them, nothing is set, and the save throws as for a to-one relationship.
+  /// With an object among them that a to-one relationship would not take, nothing is set, and the save throws as for
+  /// that, until the property is set again or this object discarded.
   public final func _setObjects<Target: ManagedObject>(_ targets: Set<Target>, at number: Int) {
     setMembers(targets.sorted { $0.record < $1.record }, ofToMany: number)
   }
@@ -101,43 +102,41 @@ extension ManagedObject {
   /// Checks that an object may be referred to.
   final func checkTarget(_ target: ManagedObject?, at slot: Int) throws(PersistenceError) {
     guard let target else { return }
-    if target.core === core, core.isAttached, !target.state.contains(.detached),
+    if target.core === core, core.isAttached, target.state.isDisjoint(with: [.detached, .deleted]),
       target.entity.number == entity.toOne(atSlot: slot)?.target
     {
       return
     }
-    throw targetError(target, slot)
+    throw targetError(target, entity.name(ofSlot: slot))
   }
 
+  /// Why an object cannot be what a relationship of this one leads to.
   @inline(never)
-  private func targetError(_ target: ManagedObject, _ slot: Int) -> PersistenceError {
-    let location = PersistenceError.Location(entity: entity.name, property: entity.name(ofSlot: slot), record: record)
+  private func targetError(_ target: ManagedObject, _ name: String) -> PersistenceError {
+    func error(_ code: PersistenceError.Code, _ reason: String) -> PersistenceError {
+      PersistenceError(
+        code, "\(self).\(name) was set to \(target), which \(reason).",
+        at: .init(entity: entity.name, property: name, record: record))
+    }
     if target.core !== core {
-      return PersistenceError(
+      return error(
         .differentContexts,
-        "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which belongs to another context. Get the object "
-          + "from this context with existingObject(with: other.id), and set the property to that.", at: location)
+        "belongs to another context. Get it from this context with existingObject(with: other.id), and set the "
+          + "property to that")
     }
     if target.isDetached {
-      return PersistenceError(
-        .detachedObject,
-        "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which is no longer part of a context.", at: location
-      )
+      return error(.detachedObject, "is no longer part of a context. Set the property to another object or to none")
     }
-    return PersistenceError(
-      .typeMismatch, "\(self).\(entity.name(ofSlot: slot)) was set to \(target), which is of another entity.",
-      at: location)
+    if target.state.contains(.deleted) {
+      return error(
+        .deletedObject,
+        "was deleted in this context. Set the property to another object or to none, or take the deletion back with "
+          + "discard(_:) and set the property again")
+    }
+    return error(.typeMismatch, "is of another entity")
   }
 
   // MARK: To-many
-
-  private func strangerError(_ stranger: ManagedObject, _ number: Int) -> PersistenceError {
-    let name = entity.toManys[number].name
-    return PersistenceError(
-      .differentContexts,
-      "\(self).\(name) was set to objects of which \(stranger) belongs to another context. Get it from this context "
-        + "with existingObject(with: other.id).", at: .init(entity: entity.name, property: name, record: record))
-  }
 
   /// The objects of a to-many relationship in the order of their IDs, pending changes included.
   final func members(ofToMany number: Int) -> ContiguousArray<ManagedObject> {
@@ -159,12 +158,31 @@ extension ManagedObject {
     // To-many relationships have no slot; their misuses are kept below zero.
     let misuse = -1 - number
     context.forgetMisuse(of: self, misuse)
-    if let stranger = objects.first(where: { $0.core !== core }) {
-      return context.noteMisuse(of: self, misuse, strangerError(stranger, number))
+    let relationship = entity.toManys[number]
+    for object in objects where !mayHave(object, as: relationship) {
+      return context.noteMisuse(of: self, misuse, targetError(object, relationship.name))
     }
-    let slot = entity.toManys[number].inverseSlot
+    if state.contains(.deleted) {
+      if objects.isEmpty { return }
+      return context.noteMisuse(of: self, misuse, deletedOwnerError(relationship.name))
+    }
+    let slot = relationship.inverseSlot
     let wanted = Set(objects.map { $0.record })
     for object in members(ofToMany: number) where !wanted.contains(object.record) { object.set(.null, at: slot) }
     for object in objects { object._setObject(self, at: slot) }
+  }
+
+  /// Whether an object can be one of those of a to-many relationship.
+  private func mayHave(_ object: ManagedObject, as relationship: BoundEntity.ToMany) -> Bool {
+    object.core === core && object.state.isDisjoint(with: [.detached, .deleted])
+      && object.entity.number == relationship.target
+  }
+
+  @inline(never)
+  private func deletedOwnerError(_ name: String) -> PersistenceError {
+    PersistenceError(
+      .deletedObject,
+      "\(self).\(name) was set, and \(self) was deleted in this context. Set it to no objects, or take the deletion "
+        + "back with discard(_:) and set it again.", at: .init(entity: entity.name, property: name, record: record))
   }
 }

@@ -69,7 +69,10 @@ extension ManagedObjectContext {
   /// that was never saved become empty, as after ``delete(_:)``.
   /// - Complexity: O(c) with c changed objects.
   public func discard(objectsOf error: PersistenceError) {
-    discard(Set(([error] + error.details).compactMap(\.location.record)).compactMap { table[$0] })
+    let records = Set(([error] + error.details).compactMap(\.location.record))
+    discard(records.compactMap { table[$0] })
+    // An object whose only fault is what it was set to has no changes, so nobody may hold it any more.
+    forgetMisuses(of: records)
   }
 
   private func discard(_ objects: [ManagedObject]) {
@@ -88,7 +91,7 @@ extension ManagedObjectContext {
     for object in listed where !object.state.contains(.detached) {
       for relationship in object.entity.toOnes {
         guard let target = object.edits[relationship.slot]?.reference, vanished.contains(target) else { continue }
-        object.set(.null, at: relationship.slot)
+        object.change(to: .null, at: relationship.slot)
       }
     }
   }

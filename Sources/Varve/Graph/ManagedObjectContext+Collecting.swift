@@ -72,13 +72,18 @@ extension ManagedObjectContext {
     case .scan:
       guard case .constant(true) = condition.node else { return nil }
       let inserted = changed.count { $0.isInserted }
-      let deleted = changed.count { $0.state.contains(.deleted) && !$0.state.contains(.inserted) }
+      // What a damaged reference led to may be deleted here and never have been there.
+      let deleted = changed.count { object in
+        object.state.contains(.deleted) && !object.state.contains(.inserted) && core.snapshot.contains(object.record)
+      }
       return core.snapshot.count(ofEntity: entity.number) + inserted - deleted
     case .lookup(let index, let slot, let value, let key, let isWhole):
       guard isWhole else { return nil }
       // To what is deleted here, nothing refers any more.
       if let target = value.reference, core.isDeletedHere(target) { return 0 }
-      let replaced = changed.count { !$0.state.contains(.inserted) && $0.baseValue(at: slot) == value }
+      let replaced = changed.count { object in
+        !object.state.contains(.inserted) && object.baseValue(at: slot).map { entity.key(of: $0, at: slot) } == key
+      }
       return coordinator.count(in: core.snapshot, index, key) - replaced
         + pendingObjects(index, slot: slot, equalTo: value).count
     }

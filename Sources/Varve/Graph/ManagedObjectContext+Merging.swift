@@ -94,10 +94,10 @@ extension ManagedObject {
     for (slot, was) in zip(slots, before) {
       let now = baseValue(at: slot) ?? .null
       let original = aside?.contended[slot] ?? was
-      let isSettled = now == original || (!state.contains(.deleted) && edits[slot] == now)
-      if isSettled {
+      let isSame = edits[slot]?.isStored(like: now) == true
+      if now.isStored(like: original) || (isSame && !state.contains(.deleted)) {
         aside?.contended[slot] = nil
-        if edits[slot] == now { edits[slot] = nil }
+        if isSame { edits[slot] = nil }
       } else {
         ensureAside().contended[slot] = original
       }

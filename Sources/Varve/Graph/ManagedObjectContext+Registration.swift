@@ -33,10 +33,9 @@ extension ManagedObjectContext {
     if pendingIndexes != nil { pendingIndexes?.add(object) }
   }
 
-  /// Notes the new value of a slot.
+  /// Notes the new value of a slot, while ``ContextCore/watchesEdits`` says so.
   func noteEdit(of object: ManagedObject, _ value: PropertyValue, at slot: Int) {
-    forgetMisuse(of: object, slot)
-    if let index = object.entity.indexes[slot] { pendingIndexes?.add(object, value, index) }
+    if let index = object.entity.indexes[slot] { pendingIndexes?.add(object, value, slot, index) }
   }
 
   /// The object of a record that is known to exist: the one that is registered, or a fault.
@@ -85,7 +84,10 @@ extension ManagedObjectContext {
   }
 
   /// Forgets that an object was misused.
-  func forgetMisuses(of object: ManagedObject) {
-    if !misuses.isEmpty { misuses = misuses.filter { $0.key.record != object.record } }
+  func forgetMisuses(of object: ManagedObject) { forgetMisuses(of: [object.record]) }
+
+  /// Forgets that objects were misused, also where nobody has them any more.
+  func forgetMisuses(of records: Set<RecordID>) {
+    if !misuses.isEmpty { misuses = misuses.filter { !records.contains($0.key.record) } }
   }
 }

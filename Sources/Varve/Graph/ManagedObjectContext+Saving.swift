@@ -36,6 +36,7 @@ extension ManagedObjectContext {
     var attemptCount = 0
     while true {
       attemptCount += 1
+      try saveTryObserver?(attemptCount)
       do {
         try attempt.commit(durability)
         break

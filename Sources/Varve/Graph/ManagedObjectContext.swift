@@ -38,6 +38,8 @@ public final class ManagedObjectContext {
   package internal(set) var lastMergeExaminedCount = 0
   /// How many merges there were.
   package internal(set) var mergeCount = 0
+  /// Called before each try of a save with its number, for tests of what happens when others are faster.
+  var saveTryObserver: ((Int) throws -> Void)?
   /// At how many registered objects those are dropped that nobody uses.
   var sweepCount = ManagedObjectContext.sweepCountMin
 

@@ -4,25 +4,46 @@ import VarveLog
 ///
 /// Entries are only ever added. One that is no longer right is recognised when it is found, since the object itself
 /// says what its value is; a value that an object had, lost and got back stands twice.
+///
+/// Values are the same here when they have one key in the store's index, so that both layers answer alike.
 struct PendingIndexes {
-  private var indexes: [IndexID: [PropertyValue: ContiguousArray<ManagedObject>]] = [:]
+  /// What an index compares. References, of which there may be very many, need no bytes for that.
+  private enum Key: Hashable {
+    case reference(RecordID)
+    case bytes([UInt8])
+
+    init(_ value: PropertyValue, _ entity: BoundEntity, _ slot: Int) {
+      if let record = value.reference {
+        self = .reference(record)
+      } else {
+        self = .bytes(entity.key(of: value, at: slot))
+      }
+    }
+  }
+
+  private var indexes: [IndexID: [Key: ContiguousArray<ManagedObject>]] = [:]
 
   /// Adds an object with all its indexed values.
   mutating func add(_ object: ManagedObject) {
     for (slot, index) in object.entity.indexes.enumerated() {
-      if let index, let value = object.currentValue(at: slot) { add(object, value, index) }
+      if let index, let value = object.currentValue(at: slot) { add(object, value, slot, index) }
     }
   }
 
   /// Adds an object with one value.
-  mutating func add(_ object: ManagedObject, _ value: PropertyValue, _ index: IndexID) {
-    indexes[index, default: [:]][value, default: []].append(object)
+  mutating func add(_ object: ManagedObject, _ value: PropertyValue, _ slot: Int, _ index: IndexID) {
+    indexes[index, default: [:]][Key(value, object.entity, slot), default: []].append(object)
   }
 
   /// The changed objects whose slot has the value, in the order of their IDs.
   func objects(_ index: IndexID, slot: Int, equalTo value: PropertyValue) -> ContiguousArray<ManagedObject> {
-    guard let found = indexes[index]?[value] else { return [] }
-    let sorted = found.filter { $0.isOverlay && $0.currentValue(at: slot) == value }.sorted { $0.record < $1.record }
+    // An index belongs to one entity, so the first object of a key tells what its bytes are.
+    guard let found = indexes[index], let entity = found.first?.value.first?.entity else { return [] }
+    let key = Key(value, entity, slot)
+    let current = (found[key] ?? []).filter { object in
+      object.isOverlay && object.currentValue(at: slot).map { Key($0, entity, slot) } == key
+    }
+    let sorted = current.sorted { $0.record < $1.record }
     var objects: ContiguousArray<ManagedObject> = []
     for object in sorted where objects.last !== object { objects.append(object) }
     return objects

@@ -45,6 +45,8 @@ extension PersistenceError.Code {
   public static let differentContexts = Self("differentContexts")
   /// The object is no longer part of a context, so nothing can be changed in it or related to it.
   public static let detachedObject = Self("detachedObject")
+  /// The object was deleted in this context, which is not saved, so nothing can be related to it.
+  public static let deletedObject = Self("deletedObject")
 
   // MARK: Saving
 

@@ -42,12 +42,24 @@ extension SaveAttempt {
     }
   }
 
-  func unsaveableError(_ object: ManagedObject) -> PersistenceError {
-    PersistenceError(
-      .unsaveableObject,
-      "\(object) can never be saved: when it was made no serial number could be had. Make it again once the cause is "
-        + "gone.",
-      at: .init(entity: object.entity.name, record: object.record), cause: context.coordinator.serials.lastFailure)
+  /// The error for objects that got no serial when they were made. Its code is that of the cause.
+  ///
+  /// - Parameter objects: The first of them.
+  func unsaveableError(_ objects: [ManagedObject], count: Int) -> PersistenceError {
+    let failure = context.coordinator.serials.lastFailure
+    let cause = failure.map { PersistenceError($0, doing: "Reserving IDs", path: context.coordinator.path) }
+    let reason = cause.map { " \($0.message)" } ?? ""
+    let subject = count == 1 ? "\(objects[0]) can never be saved" : "\(count) new objects can never be saved"
+    let places = objects.map { PersistenceError.Location(entity: $0.entity.name, record: $0.record) }
+    let details = zip(objects, places).map { object, place in
+      PersistenceError(
+        .unsaveableObject, "\(object) got no ID that could be saved when it was made.", at: place)
+    }
+    return PersistenceError(
+      cause?.code ?? .unsaveableObject,
+      "Nothing was saved, since \(subject): no IDs could be had when they were made.\(reason) All changes are still "
+        + "pending; discard the new objects, and make them again once the cause is gone.",
+      at: places[0], details: details, cause: failure)
   }
 
   func unreadableError(_ object: ManagedObject) -> PersistenceError {
@@ -78,7 +90,7 @@ extension SaveAttempt {
       let original = unsafe contended[slot] ?? (try? base.propertyValue(of: field)) ?? .null
       let stored = unsafe (try? current.propertyValue(of: field)) ?? .null
       let mine = isDeleted ? nil : object.edits[slot]
-      if stored == original || stored == mine { continue }
+      if stored.isStored(like: original) || mine?.isStored(like: stored) == true { continue }
       properties.append(
         Conflict.Property(name: object.entity.name(ofSlot: slot), base: original, mine: mine, stored: stored))
     }
@@ -89,7 +101,7 @@ extension SaveAttempt {
 
   /// What the engine says about a value that two objects would have.
   ///
-  /// It names the record that holds the key; the objects here that want it are found by their value.
+  /// It names the record that holds the key; the objects here that want it are found by their keys.
   func duplicateKeyError(_ error: StoreError) -> PersistenceError {
     guard let index = error.location.index, let holder = error.location.record,
       let entity = context.coordinator.knownEntity(of: holder),
@@ -97,9 +109,13 @@ extension SaveAttempt {
     else { return PersistenceError(error, doing: "Saving", path: context.coordinator.path) }
     let property = entity.name(ofSlot: slot)
     let value = value(of: holder, entity, slot)
+    // What the engine compared are keys: those of values that Swift tells apart may be the same, as of NaN and NaN.
+    let key = entity.key(of: value, at: slot)
     let wanting = context.listed.filter { object in
-      object.entity === entity && object.record != holder && object.state.isPending
-        && !object.state.contains(.deleted) && object.currentValue(at: slot) == value
+      guard object.entity === entity && object.record != holder && object.state.isPending,
+        !object.state.contains(.deleted), let wanted = object.currentValue(at: slot)
+      else { return false }
+      return entity.key(of: wanted, at: slot) == key
     }
     let details = wanting.map { object in
       PersistenceError(
@@ -132,7 +148,7 @@ extension PersistenceError {
     let first = errors[0]
     let count = errors.count == 1 ? "one thing is" : "\(errors.count) things are"
     self.init(
-      errors.count == 1 && first.code == .unsaveableObject ? .unsaveableObject : .validationFailed,
+      .validationFailed,
       "Nothing was saved, since \(count) not as the model wants it; all changes are still pending. Correct what is "
         + "named below, or discard those objects, and save again.", at: first.location, details: errors,
       cause: first.cause)

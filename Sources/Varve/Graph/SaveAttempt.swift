@@ -10,6 +10,9 @@ struct SaveAttempt {
 
   /// What the object has to say about each object, written while the batch is filled.
   var validationErrors: [PersistenceError] = []
+  /// The first objects that got no serial when they were made, and how many there are.
+  private var unsaveable: [ManagedObject] = []
+  private var unsaveableCount = 0
   var conflicts: [Conflict] = []
   private var inserted: [RecordID] = []
   private var updated: [RecordID] = []
@@ -68,6 +71,7 @@ struct SaveAttempt {
       }
     }
     if hasDeletions { try nullifyReferences(&batch) }
+    if unsaveableCount > 0 { throw unsaveableError(unsaveable, count: unsaveableCount) }
     if !validationErrors.isEmpty { throw PersistenceError(validationErrors: validationErrors) }
     if !conflicts.isEmpty { throw PersistenceError(conflicts) }
     if inserted.isEmpty && updated.isEmpty && deleted.isEmpty { throw NothingToCommit() }
@@ -80,7 +84,8 @@ struct SaveAttempt {
 
   private mutating func insert(_ object: ManagedObject, _ batch: inout Batch) throws {
     guard object.record.serial < SerialAllocator.unsaveableSerialMin else {
-      validationErrors.append(unsaveableError(object))
+      unsaveableCount += 1
+      if unsaveable.count < SaveAttempt.errorCountMax { unsaveable.append(object) }
       return
     }
     var edits = object.edits

@@ -4,13 +4,16 @@ public import VarveLog
 // The JSON form of values, as `varve dump` prints it and a later `load` reads it with the schema at hand. DESIGN.md has
 // the table, "Dump".
 
-extension PropertyValue {
+extension PropertyValue: CustomStringConvertible {
   /// The value as JSON, for messages: references show the number of their entity instead of its name.
   public var jsonText: String {
     var text = ""
     appendJSON(to: &text) { "\($0.entity)" }
     return text
   }
+
+  /// The value as JSON (``jsonText``). Foundation's own text of a date ends the process where that is not a number.
+  public var description: String { jsonText }
 
   /// Appends the value as JSON.
   ///

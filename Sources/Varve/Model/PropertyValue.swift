@@ -31,10 +31,13 @@ public enum PropertyValue: Hashable, Sendable {
   /// The object that a to-one relationship leads to.
   case reference(RecordID)
 
-  /// Whether this is a number that equals nothing, not even itself.
+  /// Whether this is a number or a point in time that equals nothing, not even itself.
   package var isNaN: Bool {
-    if case .double(let value) = self { return value.isNaN }
-    return false
+    switch self {
+    case .double(let value): value.isNaN
+    case .date(let value): value.timeIntervalSinceReferenceDate.isNaN
+    default: false
+    }
   }
 
   /// Whether this is ``null``.
@@ -69,10 +72,14 @@ public enum PropertyValue: Hashable, Sendable {
   public func converted(to type: StorageType) throws(PersistenceError) -> PropertyValue {
     switch (self, type) {
     case (.null, _), (.bool, .bool), (.decimal, .decimal), (.string, .string), (.date, .date), (.uuid, .uuid),
-      (.data, .data), (.url, .url), (.reference, .reference), (.double, .double):
+      (.data, .data), (.reference, .reference), (.double, .double):
       return self
+    case (.url(let value), .url):
+      return value.baseURL == nil ? self : .url(value.absoluteURL)
     case (.double(let value), .float):
-      if value.isNaN || Double(Float(value)) == value { return self }
+      // A NaN loses the bits for which there is no room.
+      let narrow = Float(value)
+      if value.isNaN || Double(narrow) == value { return .double(Double(narrow)) }
     case (.integer(let value), _):
       if let converted = PropertyValue.converted(value, to: type) { return converted }
     case (.unsigned(let value), _):

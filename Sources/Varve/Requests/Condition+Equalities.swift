@@ -29,7 +29,7 @@ extension Condition.Node {
     case .and(let left, let right):
       left.collect(isWhole: false, into: &terms)
       right.collect(isWhole: false, into: &terms)
-    case .predicate(let predicate):
+    case .predicate(let predicate, _):
       guard let expression = predicate.expression as? any EqualityExpression else { return }
       expression.collectEqualities(of: predicate.variable.key, isWhole: isWhole, into: &terms)
     case .constant, .equal, .test, .not, .or: break

@@ -23,8 +23,8 @@ public struct Condition<Object: EntityClass>: Sendable {
       any AnyKeyPath & Sendable, value: PropertyValue?, storeTag: UInt64?, test: @Sendable (Object) throws -> Bool)
     /// Anything that only an object can answer.
     case test(@Sendable (Object) throws -> Bool)
-    /// Foundation's form.
-    case predicate(Predicate<Object>)
+    /// Foundation's form, and how it is evaluated where that is not for Foundation.
+    case predicate(Predicate<Object>, StoredFormPredicate<Object>?)
     /// The opposite.
     case not(Node)
     /// Both.
@@ -40,7 +40,9 @@ public struct Condition<Object: EntityClass>: Sendable {
   package init(node: Node) { self.node = node }
 
   /// Takes a Foundation predicate.
-  public init(_ predicate: Predicate<Object>) { node = .predicate(predicate) }
+  public init(_ predicate: Predicate<Object>) {
+    node = .predicate(predicate, StoredFormPredicate(predicate))
+  }
 
   /// Takes a function, which is called for each object that the rest of the condition lets through. Nothing about it
   /// can be looked up in an index.
@@ -64,7 +66,7 @@ extension Condition.Node {
     switch self {
     case .constant(let value): value
     case .equal(_, _, _, let test), .test(let test): try test(object)
-    case .predicate(let predicate): try predicate.evaluate(object)
+    case .predicate(let predicate, let own): try own?.matches(object) ?? predicate.evaluate(object)
     case .not(let node): try !node.matches(object)
     case .and(let left, let right): try left.matches(object) && right.matches(object)
     case .or(let left, let right): try left.matches(object) || right.matches(object)

@@ -124,6 +124,12 @@ package import VarveLog
 
   /// The name of what a slot holds.
   package func name(ofSlot slot: Int) -> String { layout.names[slot] }
+
+  /// The bytes under which a value of a slot stands in its index.
+  package func key(of value: PropertyValue, at slot: Int) -> [UInt8] {
+    IndexKey.bytes(for: value, type: layout.fields[slot].type)
+  }
+
   /// The to-one relationship of a slot, or `nil` when the slot holds an attribute.
   package func toOne(atSlot slot: Int) -> ToOne? {
     let position = slot - description.attributes.count

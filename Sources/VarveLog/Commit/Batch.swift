@@ -6,7 +6,8 @@
 /// After an operation threw, the batch is spoiled: committing it throws the same error and changes nothing, also when
 /// the caller swallowed the first one.
 ///
-/// A batch cannot be copied: it is given away when it is committed.
+/// A batch is for the store that made it, as long as that is open. It cannot be copied: it is given away when it is
+/// committed.
 public struct Batch: ~Copyable {
   struct Operation {
     var id: RecordID
@@ -42,6 +43,8 @@ public struct Batch: ~Copyable {
   var expectations: [Expectation] = []
   var keys = IndexKeys()
   var failure: StoreError?
+  /// Which store made the batch (``Committer``).
+  let storeNumber: UInt64
   private let recordSizeLimit: Int
   private let batchSizeLimit: Int
   private let compressionThreshold: Int
@@ -50,7 +53,8 @@ public struct Batch: ~Copyable {
   /// Most commits are of one record that is not long: then the frame takes its memory once.
   private static let firstCapacity = 512
 
-  init(options: borrowing StoreOptions, indexing: CommitIndexing?) {
+  init(of storeNumber: UInt64, options: borrowing StoreOptions, indexing: CommitIndexing?) {
+    self.storeNumber = storeNumber
     recordSizeLimit = options.recordSizeLimit
     batchSizeLimit = options.batchSizeLimit
     compressionThreshold = options.compressionThreshold
@@ -93,9 +97,13 @@ public struct Batch: ~Copyable {
   /// - Throws: `.limitExceeded` when the body or the batch is too large; `.invalidArgument` for another entity than 0.
   public mutating func putSchema(_ id: RecordID, _ body: [UInt8]) throws(StoreError) {
     guard id.entity == 0 else {
-      throw StoreError(
-        .invalidArgument, "Schema records are of entity 0, and record \(id) is not. Nothing was committed.",
-        at: .init(record: id))
+      let error =
+        failure
+        ?? StoreError(
+          .invalidArgument, "Schema records are of entity 0, and record \(id) is not. Nothing was committed.",
+          at: .init(record: id))
+      failure = error
+      throw error
     }
     try unsafe body.span.bytes.withUnsafeBytes { bytes throws(StoreError) in try unsafe append(.schema, id, bytes) }
   }

@@ -11,6 +11,16 @@ final class CommitQueue: Sendable {
   // Touched only by whoever leads. The lock, under which leads begin and end, orders one after the other.
   private nonisolated(unsafe) let writer: UnsafeMutablePointer<LogWriter>
   private let taskLeader = Guarded<TaskLeader?>(nil)
+  private let telling = Guarded<Telling?>(nil)
+
+  /// What is known while the leader tells the store's observer of commits.
+  private struct Telling: Sendable {
+    /// The leader's thread.
+    let thread: UInt64
+    /// The figures, which the observer may ask for: the log itself is the leader's until it is back.
+    let usage: SegmentUsage
+    let statistics: CommitStatistics
+  }
 
   /// A function in a type of its own, so that it is not wrapped anew each time that it is looked at.
   private struct TaskLeader: Sendable {
@@ -44,6 +54,8 @@ final class CommitQueue: Sendable {
   // MARK: Turns
 
   /// Waits for its turn, and calls `body` with the log while nobody commits. Must not be called from within `body`.
+  ///
+  /// Traps when the store's observer calls.
   func withTurn<Result, Failure: Error>(
     _ body: (inout sending LogWriter) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {
@@ -55,6 +67,36 @@ final class CommitQueue: Sendable {
     }
     defer { end() }
     return try unsafe body(&writer.pointee)
+  }
+
+  // MARK: The observer
+
+  /// Calls `body`, which calls the store's observer. By the leader.
+  func tell(_ usage: SegmentUsage, _ statistics: CommitStatistics, _ body: () -> Void) {
+    let now = Telling(thread: WorkThread.currentIdentity, usage: usage, statistics: statistics)
+    telling.withLock { $0 = now }
+    body()
+    telling.withLock { $0 = nil }
+  }
+
+  /// What is known, when the store's observer calls.
+  private var tellingHere: Telling? {
+    telling.withLock { telling in telling.flatMap { $0.thread == WorkThread.currentIdentity ? $0 : nil } }
+  }
+
+  /// Traps when the store's observer calls: it would wait for a commit that waits for it.
+  func checkIsNotObserver() {
+    precondition(
+      tellingHere == nil,
+      "the commit observer of a store must neither commit nor close: the commit that it is told of would wait for it "
+        + "for ever; do that on another thread, after the observer has returned")
+  }
+
+  /// Calls `body` with the bytes by segment and the figures of commits, while nobody commits: in a turn of its own,
+  /// unless the store's observer asks.
+  func withFigures<Result: Sendable>(_ body: (SegmentUsage, CommitStatistics) -> Result) -> Result {
+    if let told = tellingHere { return body(told.usage, told.statistics) }
+    return withTurn { writer in body(writer.usage, writer.statistics) }
   }
 
   // MARK: Leading
@@ -88,6 +130,7 @@ final class CommitQueue: Sendable {
     guard case .thread(let condition) = unsafe request.waiter else {
       preconditionFailure("a task does not block its thread")
     }
+    checkIsNotObserver()
     lock.lock()
     defer { lock.unlock() }
     if unsafe line.pointee.append(request, request.need) { return true }

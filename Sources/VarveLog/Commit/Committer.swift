@@ -38,6 +38,9 @@ final class Committer: Sendable {
   private let observer = Guarded<Observer?>(nil)
   /// So that a commit that nobody observes takes no lock to find that out.
   private let hasObserver = Atomic<Bool>(false)
+  /// Tells the batches of this opening of this store from all others of the process.
+  private let storeNumber = Committer.lastStoreNumber.add(1, ordering: .relaxed).newValue
+  private static let lastStoreNumber = Atomic<UInt64>(0)
   /// Leads for tasks, which must not block their thread. Started with the first such commit.
   private let taskThread = WorkThread(name: "varve-commit", isLowPriority: false)
   /// Slows commits when the store grows too large.
@@ -61,7 +64,7 @@ final class Committer: Sendable {
   deinit { taskThread.requestStop() }
 
   /// An empty batch.
-  func makeBatch() -> Batch { Batch(options: context.options, indexing: indexing) }
+  func makeBatch() -> Batch { Batch(of: storeNumber, options: context.options, indexing: indexing) }
 
   /// Has `observer` called with each publication from now on.
   func setObserver(_ observer: (@Sendable ([CommitEvent]) -> Void)?) {
@@ -73,7 +76,7 @@ final class Committer: Sendable {
 
   /// Commits a batch, blocking the thread. See ``LogStore/commit(_:durability:)``.
   func commit(_ batch: consuming Batch, isDisk: Bool) throws(StoreError) -> CommitSequence {
-    if let failure = batch.failure { throw failure }
+    try check(batch)
     pace.admit(batch.frameLength)
     if queue.beginAtOnce() {
       defer { queue.end() }
@@ -87,7 +90,7 @@ final class Committer: Sendable {
 
   /// Commits a batch without blocking the thread for a sync.
   func commit(_ batch: consuming Batch, isDisk: Bool) async throws(StoreError) -> CommitSequence {
-    if let failure = batch.failure { throw failure }
+    try check(batch)
     await pace.admit(batch.frameLength)
     if !isDisk, queue.beginAtOnce() {
       defer { queue.end() }
@@ -102,6 +105,17 @@ final class Committer: Sendable {
       queue.enqueue(request)
     }
     return try outcome.get()
+  }
+
+  /// Refuses a batch that is spoiled or was made by another store: its limits and its keys are those of that one.
+  private func check(_ batch: borrowing Batch) throws(StoreError) {
+    if let failure = batch.failure { throw failure }
+    guard batch.storeNumber == storeNumber else {
+      throw StoreError(
+        .invalidArgument,
+        "The batch was made by another store, or before this one was opened. Nothing was committed; make it with this "
+          + "store's makeBatch().")
+    }
   }
 
   /// Does the work of the next group. The caller's lead ends with it.
@@ -164,7 +178,10 @@ final class Committer: Sendable {
       return appended
     }
     publish(batch, plan, appended, &writer)
-    if let observer = currentObserver { observer([CommitEvent(batch, appended.header.sequence)]) }
+    if let observer = currentObserver {
+      let events = [CommitEvent(batch, appended.header.sequence)]
+      queue.tell(writer.usage, writer.statistics) { observer(events) }
+    }
     return appended.header.sequence
   }
 
@@ -203,7 +220,7 @@ final class Committer: Sendable {
     guard draft.isChanged else { return }
     published.publish(draft.state)
     for (segment, slot) in draft.newSegments { published.keep(segment, in: slot) }
-    if let observer, !events.isEmpty { observer(events) }
+    if let observer, !events.isEmpty { queue.tell(writer.usage, writer.statistics) { observer(events) } }
   }
 
   /// Checks one batch of several and appends it.

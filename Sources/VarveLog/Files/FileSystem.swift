@@ -29,8 +29,8 @@ public protocol Directory: AnyObject, Sendable {
   func createDirectory(_ name: String) throws(StoreError)
   /// Opens the regular file `name`, which must exist. Anything but a regular file is refused, links are not followed.
   func openFile(_ name: String, for access: FileAccess) throws(StoreError) -> any File
-  /// Makes the file `name`, which must not exist (`O_EXCL`), with mode 0600, for reading and writing. The entry is
-  /// durable only after ``sync()``, the contents only after ``File/sync()``.
+  /// Makes the file `name`, which must not exist (`O_EXCL`), with mode 0600, or 0660 in a folder that its group may
+  /// write, for reading and writing. The entry is durable only after ``sync()``, the contents only after ``File/sync()``.
   func createFile(_ name: String) throws(StoreError) -> any File
   /// Replaces `target` (which may exist) by `source`, at once. Durable only after ``sync()``.
   func rename(_ source: String, to target: String) throws(StoreError)

@@ -76,10 +76,14 @@ extension SystemCalls {
     return try check(unsafe varve_openat(directory, name, mode | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0))
   }
 
-  /// Makes the file `name` with mode 0600. The corresponding C function is `openat`.
+  /// Makes the file `name` with mode 0600, and lets the folder's group in if it may write the folder: so a store that
+  /// several people share keeps being one, whoever of them makes its next file. The corresponding C functions are
+  /// `openat`, `fstat`, `fchown` and `fchmod`.
   static func createFile(_ name: String, in directory: Int32, mustBeNew: Bool) throws(SystemError) -> Int32 {
     let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (mustBeNew ? O_EXCL : 0)
-    return try check(unsafe varve_openat(directory, name, flags, 0o600))
+    let file = try check(unsafe varve_openat(directory, name, flags, 0o600))
+    varve_share_with_group_of(directory, file)
+    return file
   }
 
   /// What is open there. The corresponding C function is `fstat`.

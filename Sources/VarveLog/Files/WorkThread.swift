@@ -31,6 +31,9 @@ final class WorkThread: Sendable {
     case end(detaching: Bool)
   }
 
+  /// A number, not zero, that no other living thread than the calling one has.
+  static var currentIdentity: UInt64 { varve_thread_identity() }
+
   private let name: String
   private let isLowPriority: Bool
   private let state = Monitor(State())

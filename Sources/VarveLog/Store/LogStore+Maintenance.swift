@@ -53,6 +53,7 @@ extension LogStore {
 
   /// Writes a checkpoint of the newest state, so that the next opening reads nothing in front of it. Seldom needed: it
   /// happens by itself in the background, and when the store is closed. Blocks its thread; commits and reads go on.
+  /// Traps when the commit observer calls it.
   ///
   /// - Returns: `false` when there is nothing that a checkpoint could be made of, or a compaction came in between.
   /// - Throws: `.readOnly`, `.closed`, `.poisoned`, `.diskFull`, `.ioFailure`. The store goes on without the
@@ -60,11 +61,11 @@ extension LogStore {
   /// - Complexity: O(records and index entries).
   @discardableResult
   public func checkpoint() throws(StoreError) -> Bool {
-    _ = try writable()
+    try writable().queue.checkIsNotObserver()
     return try checkpointer?.write() ?? false
   }
 
-  /// What the store holds now.
+  /// What the store holds now. Waits for a commit that is at work, unless the commit observer asks.
   public func statistics() -> StoreStatistics {
     var statistics = StoreStatistics()
     let state = snapshot().state
@@ -72,7 +73,7 @@ extension LogStore {
     statistics.indexEntryCount = state.index.count
     statistics.lastSequence = state.sequence
     let published = self.published
-    let kept = committer?.queue.withTurn { ($0.usage, $0.statistics, published.nodeStatistics) }
+    let kept = committer?.queue.withFigures { usage, commits in (usage, commits, published.nodeStatistics) }
     let usage = kept?.0 ?? usageAtOpening
     statistics.commits = kept?.1 ?? CommitStatistics()
     // Without a committer nobody changes the nodes.

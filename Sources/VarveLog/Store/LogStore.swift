@@ -102,11 +102,12 @@ public final class LogStore: Sendable {
 
   /// Makes everything durable, seals the log and gives the lock back. Snapshots stay readable. A second call does
   /// nothing. Blocks its thread, also until a running compaction has stopped, and for the time of a checkpoint if there
-  /// is much log behind the last one.
+  /// is much log behind the last one. Traps when the commit observer calls it.
   ///
   /// - Throws: What the file system throws. The lock is given back all the same, and nothing that was promised is in
   ///   danger; the next opening counts as unclean.
   public func close() throws(StoreError) {
+    committer?.queue.checkIsNotObserver()
     stopCompacting()
     checkpointer?.stop()
     defer { lock.withLock { $0.take() }?.unlock() }
@@ -129,7 +130,8 @@ public final class LogStore: Sendable {
   ///   time of a sync, so it must not be called on a thread of the cooperative pool by code that minds.
   /// - Returns: The commit's sequence; for an empty batch that of the last commit.
   /// - Throws: `.versionMismatch`, `.existenceMismatch`, `.rangeNotEmpty` and `.duplicateKey` when an expectation does
-  ///   not hold, `.limitExceeded`, `.diskFull`: the store is as it was and goes on. `.ioFailure` from a write or
+  ///   not hold, `.limitExceeded`, `.diskFull`, `.invalidArgument` for a batch that another store made: the store is
+  ///   as it was and goes on. `.ioFailure` from a write or
   ///   sync of the commit itself: it is poisoned, and whether the commit survives is decided by the next opening. `.poisoned`, `.closed`, `.readOnly`.
   @discardableResult
   public func commit(_ batch: consuming Batch, durability: Durability? = nil) throws(StoreError) -> CommitSequence {
@@ -177,7 +179,11 @@ public final class LogStore: Sendable {
   /// Has `observer` called with each publication from now on, in order, before the next one and before any commit in
   /// it returns: with the commits that became visible in one step, which are those that shared a sync.
   /// ``snapshot()`` within it gives exactly the state after the last of them. It is called on a thread that commits,
-  /// must be quick and must not commit. One observer at a time.
+  /// must be quick. One observer at a time.
+  ///
+  /// Whatever waits for the commit would wait for ever, since that waits for the observer: a blocking commit and
+  /// ``close()`` trap when it calls them, and it must not wait for another thread or a task that does such things.
+  /// Reading and ``statistics()`` are allowed.
   public func setCommitObserver(_ observer: (@Sendable ([CommitEvent]) -> Void)?) {
     committer?.setObserver(observer)
   }

@@ -111,6 +111,66 @@ import VarveTestSupport
     try store.expectHistory()
   }
 
+  @Test func `each operation that throws spoils the batch`() throws {
+    var options = StoreOptions.small()
+    options.recordSizeLimit = 100
+    let store = try LogStore.openIndexed(MemoryFileSystem(), options)
+    let tooLong = [UInt8](repeating: 0, count: 101)
+    let operations: [(StoreError.Code, (inout Batch) throws(StoreError) -> Void)] = [
+      (.limitExceeded, { batch throws(StoreError) in try batch.put(.test(1), tooLong) }),
+      (.limitExceeded, { batch throws(StoreError) in unsafe try batch.put(.test(1), tooLong.span.bytes) }),
+      (.limitExceeded, { batch throws(StoreError) in try batch.putSchema(RecordID(entity: 0, serial: 1), tooLong) }),
+      (.invalidArgument, { batch throws(StoreError) in try batch.putSchema(.test(1), [1]) }),
+      (.invalidArgument, { batch throws(StoreError) in try batch.put(.test(1), Array("no row".utf8)) }),
+    ]
+    for (code, operation) in operations {
+      var swallowed: [StoreError] = []
+      var batch = try store.makeBatch()
+      try batch.put(.test(2), Array("1anna".utf8))
+      do throws(StoreError) { try operation(&batch) } catch { swallowed.append(error) }
+      do throws(StoreError) { try batch.delete(.test(2)) } catch { swallowed.append(error) }
+      do throws(StoreError) { try store.commit(batch) } catch { swallowed.append(error) }
+      #expect(swallowed.map(\.code) == [code, code, code])
+      #expect(Set(swallowed.map(\.message)).count == 1)
+      #expect(store.snapshot().sequence == .zero && !store.snapshot().contains(.test(2)))
+    }
+  }
+
+  @Test func `a batch is for the store that made it`() async throws {
+    var options = StoreOptions.small()
+    options.recordSizeLimit = 100
+    let files = MemoryFileSystem()
+    let large = try LogStore.open(at: "large", options: .small(), fileSystem: files)
+    let store = try LogStore.openIndexed(files, options)
+    // Too long for the other store, and without the keys that it would need.
+    func foreign() throws -> Batch {
+      var batch = try large.makeBatch()
+      try batch.put(.test(1), Array("1anna;1".utf8) + [UInt8](repeating: 0x61, count: 200))
+      return batch
+    }
+    for durability in [Durability.system, .disk] {
+      let error = #expect(throws: StoreError.self) { try store.commit(foreign(), durability: durability) }
+      #expect(error?.code == .invalidArgument && error?.message.contains("another store") == true)
+      let asyncError = await #expect(throws: StoreError.self) {
+        try await store.commit(foreign(), durability: durability)
+      }
+      #expect(asyncError?.code == .invalidArgument)
+    }
+    #expect(store.snapshot().sequence == .zero)
+    try store.commitRows([1: "1anna"])
+    #expect(throws: Never.self) { try large.commit(foreign()) }
+
+    // Opened again it is another one, maybe with other options.
+    let batch = try store.makeBatch()
+    try store.close()
+    let again = try LogStore.openIndexed(files, options)
+    do throws(StoreError) {
+      try await again.commit(batch)
+      Issue.record("a batch of the store that was closed was taken")
+    } catch { #expect(error.code == .invalidArgument) }
+    try again.commitRows([2: "1bert"])
+  }
+
   @Test func `a batch whose closure throws commits nothing`() throws {
     struct Refusal: Error {}
     let store = try TestStore()

@@ -71,6 +71,17 @@ struct PosixFileSystemTests {
     #expect(try mode(of: "lock") == 0o600)
   }
 
+  @Test(arguments: [(0o770, 0o660), (0o750, 0o600), (0o2730, 0o660), (0o777, 0o660), (0o707, 0o600), (0o755, 0o600)])
+  func `are for the group if their folder is, and never for others`(folderMode: Int, fileMode: Int) throws {
+    try FileManager.default.setAttributes([.posixPermissions: folderMode], ofItemAtPath: temporary.path)
+    try folder.createFile("file").close()
+    _ = try folder.lock("lock")
+    try folder.createFile("new").close()
+    try folder.rename("new", to: "file")
+    #expect(try mode(of: "file") == fileMode)
+    #expect(try mode(of: "lock") == fileMode)
+  }
+
   @Test func `are in the same folder after it was moved`() throws {
     try folder.createDirectory("before")
     let inner = try folder.openDirectory("before")

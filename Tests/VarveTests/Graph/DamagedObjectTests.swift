@@ -75,15 +75,39 @@ import VarveTestSupport
     #expect(try context.existingObject(with: ids[2]).name == "Changed")
   }
 
-  @Test func `that refers to an entity nobody knows says so and leads to nothing`() throws {
+  /// Makes the first food refer to a record, behind the back of the object layer.
+  private func setShelf(_ record: RecordID) throws {
     let food = try context.existingObject(with: ids[0])
     let slot = try #require(food.entity.toOnes.first { $0.name == "shelf" }?.slot)
     var edits = RowEdits()
     for other in food.entity.layout.fields.indices { edits[other] = food.currentValue(at: other) }
-    edits[slot] = .reference(RecordID(entity: 999, serial: 1))
+    edits[slot] = .reference(record)
     var builder = RowBuilder()
     let row = try unsafe builder.build(food.entity.layout, edits: edits, over: nil)
     try container.coordinator.store.commit { batch in try batch.put(food.record, row) }
+  }
+
+  @Test func `that refers to a record which is not there can lose it by a deletion, and counts stay right`() throws {
+    let shelfEntity = try #require(container.coordinator.model.entity(named: "Shelf")).number
+    try setShelf(RecordID(entity: shelfEntity, serial: 4711))
+    let other = container.newBackgroundContext()
+    let food = try other.existingObject(with: ids[0])
+    let ghost = try #require(food.shelf)
+    #expect(ghost.name == "" && ghost.readError?.code == .objectNotFound)
+    for isDeleted in [false, true] {
+      if isDeleted { try other.delete(ghost) }
+      let shelves = try other.fetch(Shelf.fetchRequest())
+      #expect(try shelves.map(\.name) == ["Top"] && other.count(Shelf.fetchRequest()) == 1)
+      #expect(food.shelf == (isDeleted ? nil : ghost))
+    }
+    try other.save()
+    let read = try container.newBackgroundContext().existingObject(with: ids[0])
+    #expect(try read.value(forName: "shelf") == .null && read.name == "Food 0")
+    #expect(try other.count(Shelf.fetchRequest()) == 1)
+  }
+
+  @Test func `that refers to an entity nobody knows says so and leads to nothing`() throws {
+    try setShelf(RecordID(entity: 999, serial: 1))
     let strange = try container.newBackgroundContext().existingObject(with: ids[0])
     #expect(strange.shelf == nil && strange.name == "Food 0")
     #expect(strange.readError?.code == .damaged && strange.readError?.location.property == "shelf")

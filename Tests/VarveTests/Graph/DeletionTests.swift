@@ -157,6 +157,32 @@ import VarveLog
     #expect(try container.newBackgroundContext().count(Food.fetchRequest()) == 0)
   }
 
+  @Test(arguments: [3, 1_000_000])
+  func `a parent to which others add children faster than it can be deleted`(fastTries: Int) throws {
+    let (shelf, foods) = try family(2)
+    let other = container.newBackgroundContext()
+    let otherShelf = try other.existingObject(with: shelf.id)
+    try context.delete(shelf)
+    context.saveTryObserver = { number in
+      if number > fastTries { return }
+      Food.make("Late", number, in: other).shelf = otherShelf
+      try other.save(durability: .system)
+    }
+    if fastTries < 10 {
+      try context.save()
+      #expect(foods.allSatisfy { $0.shelf == nil } && shelf.isDetached)
+      #expect(try container.newBackgroundContext().fetch(Food.fetchRequest()).count == 2 + fastTries)
+      return
+    }
+    let error = try #require(#expect(throws: PersistenceError.self) { try context.save() })
+    #expect(error.code == .contention)
+    #expect(error.message.contains("\(ManagedObjectContext.saveAttemptCountMax) times"))
+    #expect(shelf.isDeleted && context.deletedObjects == [shelf])
+    context.saveTryObserver = nil
+    try context.save()
+    #expect(try container.newBackgroundContext().count(Shelf.fetchRequest()) == 0)
+  }
+
   @Test(arguments: [false, true])
   func `a child that others added while the parent was deleted loses its reference too`(renames: Bool) throws {
     let (shelf, foods) = try family(2)

@@ -102,6 +102,54 @@ import VarveTestSupport
     #expect(milk.isInserted)
   }
 
+  enum Obstacle: CaseIterable { case closed, diskFull, poisoned }
+
+  @Test(arguments: Obstacle.allCases)
+  func `where none can be had, the save says why, once for all objects, and names a hundred`(obstacle: Obstacle) throws
+  {
+    let files = FailingFileSystem(MemoryFileSystem())
+    let container = try PersistentContainer.open(
+      path: "test.varve", model: Model(GraphStore.model), fileSystem: files)
+    let context = container.newBackgroundContext()
+    let code: PersistenceError.Code
+    switch obstacle {
+    case .closed:
+      try container.close()
+      code = .closed
+    case .diskFull:
+      files.fail(FailingFileSystem.Fault([.write, .create], error: .noSpace, isPermanent: true))
+      try fill(context)
+      code = .diskFull
+    case .poisoned:
+      files.fail(FailingFileSystem.Fault([.sync], isPermanent: true))
+      Food.make("Lost", in: context)
+      code = .poisoned
+    }
+    let foods = (0..<1_000).map { Food.make("Food", $0, in: context) }
+    let lost = context.insertedObjects.filter { $0.record.serial >= SerialAllocator.unsaveableSerialMin }
+    #expect(lost.count > 200)
+    let error = try #require(#expect(throws: PersistenceError.self) { try context.save() })
+    #expect(error.code == code)
+    #expect(error.message.contains("\(lost.count) new objects can never be saved"))
+    #expect(error.details.map(\.location.record) == lost.prefix(100).map(\.record))
+    #expect(error.details.allSatisfy { $0.code == .unsaveableObject })
+    #expect(error.cause != nil && foods.allSatisfy(\.isInserted))
+  }
+
+  /// Saves foods until there is no room for another, however small.
+  private func fill(_ context: ManagedObjectContext) throws {
+    var generator = SplitMix64(seed: 31)
+    for length in [8_000, 400, 20, 0] {
+      for number in 0..<200 {
+        let name = String(
+          (0..<length).map { _ in "abcdefghijklmnopqrstuvwxyz0123456789".randomElement(using: &generator) ?? "a" })
+        Food.make(name, number, in: context)
+        do { try context.save() } catch let error as PersistenceError where error.code == .diskFull { break }
+      }
+      context.rollback()
+    }
+  }
+
   @Test func `an object that got no serial is named by the save, and the others are saved without it`() throws {
     let container = try GraphStore.open()
     let context = container.newBackgroundContext()
@@ -114,7 +162,7 @@ import VarveTestSupport
     milk.name = "Milk"
     let cream = Food.make("Cream", in: context)
     let error = #expect(throws: PersistenceError.self) { try context.save() }
-    #expect(error?.code == .unsaveableObject)
+    #expect(error?.code == .unsaveableObject && error?.location.record == milk.record)
     #expect(error?.details.map(\.location.record) == [milk.record])
     context.discard(objectsOf: try #require(error))
     try context.save()
