@@ -54,7 +54,8 @@ import VarveLog
       specimen[attribute] = new
       specimen[attribute] = new
       try mine.save()
-      #expect(try stored(specimen, attribute) == row(attribute, new), "\(attribute) from \(old.jsonText) to \(new.jsonText)")
+      #expect(
+        try stored(specimen, attribute) == row(attribute, new), "\(attribute) from \(old.jsonText) to \(new.jsonText)")
     }
   }
 
@@ -78,7 +79,8 @@ import VarveLog
       // Without a change the save was none.
       mine.mergePending()
       #expect(specimen.label == "\(number)")
-      #expect(try stored(specimen, attribute) == row(attribute, new), "\(attribute) from \(old.jsonText) to \(new.jsonText)")
+      #expect(
+        try stored(specimen, attribute) == row(attribute, new), "\(attribute) from \(old.jsonText) to \(new.jsonText)")
       theirs.mergePending()
     }
   }
@@ -103,18 +105,27 @@ import VarveLog
         let rows = try [old, first, second].map { try row(attribute, $0) }
         let isConflict = rows[1] != rows[0] && rows[2] != rows[0] && rows[1] != rows[2]
         let comment: Comment = "\(attribute) from \(old.jsonText) to \(first.jsonText) and to \(second.jsonText)"
+        let found = try conflictingNames()
+        #expect(found == (isConflict ? [attribute] : []), comment)
         if isConflict {
-          let error = #expect(throws: PersistenceError.self, comment) { try mine.save() }
-          #expect(error?.conflicts.map { $0.properties.map(\.name) } == [[attribute]], comment)
           mine.rollback()
           mine.mergePending()
-        } else {
-          #expect(throws: Never.self, comment) { try mine.save() }
         }
         let expected = isConflict || rows[2] == rows[0] ? rows[1] : rows[2]
         #expect(try stored(specimen, attribute) == expected, comment)
         theirs.mergePending()
       }
+    }
+  }
+
+  /// What a save of mine is in conflict about. Not by `#expect(throws:)`: it looks into the error, and Foundation ends
+  /// the process when it is asked for the text of a date that is no number.
+  private func conflictingNames() throws -> [String] {
+    do {
+      try mine.save()
+      return []
+    } catch let error as PersistenceError where error.code == .conflict {
+      return error.conflicts.flatMap { $0.properties.map(\.name) }
     }
   }
 
