@@ -13,7 +13,10 @@ struct Debgraph {
       Exit codes: 0 all is well, 1 the name is not there, 2 it could not be done, 64 the command line makes no sense.
       """,
     commands: [importArchive, show, needs, neededBy, sections, stats],
-    describing: { error in (error as? PersistenceError)?.message ?? "\(error)" })
+    describing: { error in
+      guard let error = error as? PersistenceError else { return "\(error)" }
+      return ([error.message] + error.details.map { "  \($0.message)" }).joined(separator: "\n")
+    })
 
   static let store = Operand("STORE", "the folder of the store, such as deb.varve")
 

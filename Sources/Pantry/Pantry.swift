@@ -12,7 +12,10 @@ struct Pantry {
       sense.
       """,
     commands: [add, list, open, eat, expiring, importFile, export, watch, demo, demoWriter],
-    describing: { error in (error as? PersistenceError)?.message ?? "\(error)" })
+    describing: { error in
+      guard let error = error as? PersistenceError else { return "\(error)" }
+      return ([error.message] + error.details.map { "  \($0.message)" }).joined(separator: "\n")
+    })
 
   static func main() async {
     await program.main()

@@ -102,7 +102,7 @@ import VarveTestSupport
     #expect(milk.isInserted)
   }
 
-  enum Obstacle: CaseIterable { case closed, diskFull, poisoned }
+  enum Obstacle: CaseIterable { case diskFull, poisoned }
 
   @Test(arguments: Obstacle.allCases)
   func `where none can be had, the save says why, once for all objects, and names a hundred`(obstacle: Obstacle) throws
@@ -113,9 +113,6 @@ import VarveTestSupport
     let context = container.newBackgroundContext()
     let code: PersistenceError.Code
     switch obstacle {
-    case .closed:
-      try container.close()
-      code = .closed
     case .diskFull:
       files.fail(FailingFileSystem.Fault([.write, .create], error: .noSpace, isPermanent: true))
       try fill(context)
