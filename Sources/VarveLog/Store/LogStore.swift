@@ -181,8 +181,8 @@ public final class LogStore: Sendable {
   /// ``snapshot()`` within it gives exactly the state after the last of them. It is called on a thread that commits,
   /// must be quick. One observer at a time.
   ///
-  /// Whatever waits for the commit would wait for ever, since that waits for the observer: a blocking commit and
-  /// ``close()`` trap when it calls them, and it must not wait for another thread or a task that does such things.
+  /// Whatever waits for the commit would wait for ever, since that waits for the observer: a blocking commit,
+  /// ``checkpoint()`` and ``close()`` trap when it calls them, and it must not wait for another thread or a task that does such things.
   /// Reading and ``statistics()`` are allowed.
   public func setCommitObserver(_ observer: (@Sendable ([CommitEvent]) -> Void)?) {
     committer?.setObserver(observer)
