@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The bytes of a frame in the making, in memory of its own that grows by doubling.
 ///
 /// An array would check at each step whether somebody else holds it, and fill what is about to be overwritten.
@@ -8,9 +14,9 @@ struct FrameBuffer: ~Copyable {
   private(set) var count = 0
 
   /// Makes an empty buffer with room for `capacity` bytes.
-  init(capacity: Int) { unsafe memory = .allocate(byteCount: capacity, alignment: 8) }
+  init(capacity: Int) { unsafe memory = FrameBuffer.resize(nil, to: capacity) }
 
-  deinit { unsafe memory.deallocate() }
+  deinit { unsafe free(memory.baseAddress) }
 
   /// The bytes. Valid until the next byte is appended.
   var bytes: UnsafeMutableRawBufferPointer { unsafe UnsafeMutableRawBufferPointer(rebasing: memory[..<count]) }
@@ -37,10 +43,14 @@ struct FrameBuffer: ~Copyable {
 
   @inline(never)
   private mutating func grow(by length: Int) {
-    let larger = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: max(count + length, unsafe memory.count * 2), alignment: 8)
-    unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
-    unsafe memory.deallocate()
-    unsafe memory = larger
+    unsafe memory = FrameBuffer.resize(memory.baseAddress, to: max(count + length, memory.count * 2))
+  }
+
+  /// The system can often make a large block longer where it is, or move its pages and not its bytes.
+  private static func resize(_ block: UnsafeMutableRawPointer?, to capacity: Int) -> UnsafeMutableRawBufferPointer {
+    guard let resized = unsafe realloc(block, capacity) else {
+      preconditionFailure("there is no memory for a frame of \(capacity) bytes")
+    }
+    return unsafe UnsafeMutableRawBufferPointer(start: resized, count: capacity)
   }
 }

@@ -32,6 +32,11 @@ package final class PublishedState: Sendable {
       self.nodes = nodes
     }
 
+    /// Takes the newest snapshot away, for the caller to let go: its last reference takes the lock when it goes. Not
+    /// inlined, since the optimizer would be free to let it go while the lock is held.
+    @inline(never)
+    func takeNewest() -> Snapshot? { guarded.withLock { $0.newest.take() } }
+
     func unregister(_ stamp: NodeStamp) {
       guarded.withLock { _ in nodes.unregisterSnapshot(stamp) }
     }
@@ -49,7 +54,7 @@ package final class PublishedState: Sendable {
   }
 
   // The newest snapshot keeps the core, which holds it.
-  deinit { _ = core.guarded.withLock { $0.newest.take() } }
+  deinit { _ = core.takeNewest() }
 
   /// The number of publications so far.
   @inline(__always)
@@ -115,8 +120,16 @@ package final class PublishedState: Sendable {
 
   /// Changes the state and takes away the snapshot of what it was, both in one step.
   private func replace(_ edit: (inout StoreState) -> Void) {
+    // Let go outside of the lock. What only that one could see is given back by the next publication.
+    _ = takeOutdated(edit)
+    core.nodes.trim()
+  }
+
+  /// Changes the state and gives the snapshot of what it was. Not inlined, as ``Core/takeNewest()``.
+  @inline(never)
+  private func takeOutdated(_ edit: (inout StoreState) -> Void) -> Snapshot? {
     let nodes = core.nodes
-    let outdated = core.guarded.withLock { contents -> Snapshot? in
+    return core.guarded.withLock { contents in
       if contents.isFrozen { return nil }
       contents.publicationStamp = nodes.currentStamp
       edit(&contents.state)
@@ -124,10 +137,6 @@ package final class PublishedState: Sendable {
       _ = nodes.reclaim()
       return contents.newest.take()
     }
-    // Released outside the lock: the last reference to a snapshot takes the lock when it goes. What only that one could
-    // see is given back by the next publication.
-    _ = consume outdated
-    nodes.trim()
   }
 
   /// Lets the state stay as it is for good: the committer has edited nodes for a state that it will not publish, so
@@ -165,8 +174,7 @@ package final class PublishedState: Sendable {
   /// The slots that a snapshot can see which has been held since before `stamp`.
   package func slotsHeld(since stamp: NodeStamp) -> (UInt16) -> Bool {
     // That this keeps the newest snapshot for the next one who asks does not count as holding it.
-    let newest = core.guarded.withLock { $0.newest.take() }
-    _ = consume newest
+    _ = core.takeNewest()
     let (newestHeld, births) = core.guarded.withLock { contents in
       (core.nodes.newestRegisteredStamp(before: stamp), contents.births)
     }
