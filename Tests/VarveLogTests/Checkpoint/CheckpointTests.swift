@@ -9,6 +9,8 @@ extension StoreOptions {
     var options = StoreOptions.small(seed: seed, segmentSizeLimit: segmentSizeLimit)
     options.writesCheckpoints = true
     options.checkpointIntervalMin = 1
+    // A store that is let go keeps its lock until what is written in the background is written.
+    options.lockWaitMilliseconds = 60_000
     return options
   }
 
