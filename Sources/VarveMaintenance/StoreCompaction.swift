@@ -10,16 +10,31 @@ package struct StoreCompaction: Equatable, Sendable {
   /// What was met on the way: files that are damaged and were left alone, and the remains of commits that never
   /// succeeded, which opening for writing cut off.
   package var findings: [Finding]
+  /// What became of each segment, in a line: `removed` or `kept`, the file, and why.
+  package var segments: [String]
+
+  /// How far a compaction has come.
+  package struct Progress: Sendable {
+    /// Bytes that were worked through.
+    package var byteCountDone: Int
+    /// Bytes of all segments that are taken.
+    package var byteCountTotal: Int
+    /// Records that were copied.
+    package var recordCount: Int
+  }
 
   /// Opens the store at `path` for writing, without application types, compacts it, and closes it.
   ///
+  /// - Parameter progress: Called many times a second, on another thread.
   /// - Throws: ``StoreError``: as for looking at a store, `.locked` with the PID of whoever has the store open,
   ///   `.permissionDenied`, `.diskFull`, `.duplicateKey`; `PersistenceError` with the code `corruptSchema`,
   ///   `corruptRow` or `newerFormat`. Whatever happens, nothing that the store holds is lost.
   package static func run(
-    at path: String, fileSystem: any FileSystem = PosixFileSystem()
+    at path: String, fileSystem: any FileSystem = PosixFileSystem(),
+    progress: (@Sendable (Progress) -> Void)? = nil
   ) async throws -> StoreCompaction {
     var options = StoreOptions()
+    options.compactsAutomatically = false
     options.createsIfMissing = false
     let opening = try explaining(path) {
       try LogStore.beginOpening(at: path, options: options, fileSystem: fileSystem)
@@ -29,7 +44,14 @@ package struct StoreCompaction: Equatable, Sendable {
     let schema = try Schema.newest(of: opening.schemaRecords.map(\.bytes))
     let store = try opening.finish { _ in schema.map(SchemaRowIndexing.init) }
     let report: CompactionReport
-    do { report = try await store.compact() } catch {
+    do {
+      report = try await store.compact { step in
+        progress?(
+          Progress(
+            byteCountDone: Int(step.byteCountDone), byteCountTotal: Int(step.byteCountTotal),
+            recordCount: step.recordCount))
+      }
+    } catch {
       // The first error is the one to report.
       try? store.close()
       throw error
@@ -42,6 +64,10 @@ package struct StoreCompaction: Equatable, Sendable {
         at: .init(file: cut.file, offset: cut.offset))
     }
     let damage = report.damagedFiles.map { Finding(.corrupt, "damaged, and left alone", at: .init(file: $0)) }
-    return StoreCompaction(byteCountBefore: before, byteCountAfter: after, findings: cuts + damage)
+    let segments = report.segments.map { segment in
+      "\(segment.isRemoved ? "removed" : "kept   ")  \(segment.file)  \(segment.reason.explanation)"
+    }
+    return StoreCompaction(
+      byteCountBefore: before, byteCountAfter: after, findings: cuts + damage, segments: segments)
   }
 }

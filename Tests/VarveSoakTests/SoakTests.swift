@@ -26,6 +26,12 @@ import VarveTestSupport
     #expect(output.last == "wrong 0, crashed 0, hung 0")
   }
 
+  @Test func `records that are overwritten again and again do not fill the disk`() throws {
+    let (output, _) = try Self.run(["hot-keys", "--seconds", "6", "--records", "2000", "--durability", "system"])
+    #expect(output.first == "hot keys: 6 s, 2000 records, system, seed 1")
+    #expect(output.last?.hasPrefix("size kept") == true, "\(output)")
+  }
+
   @Test func `a count that makes no sense is refused`() throws {
     let (output, ending) = try Self.run(["kills", "--count", "0"])
     #expect(ending == .exit(64))

@@ -147,6 +147,17 @@ import VarveTestSupport
     #expect(try folder.varve("verify", folder.store).all == ["exit(0)", "OK\n", ""])
   }
 
+  @Test func `says on demand what became of each segment when it compacts`() throws {
+    let folder = try ToolFolder()
+    try folder.fill()
+    let compact = try folder.varve("compact", "--explain", folder.store)
+    #expect(compact.ending == .exit(0) && compact.errorOutput == "")
+    #expect(
+      compact.output.split(separator: "\n").dropFirst(3) == [
+        "removed  segments/0000000000000001.log  belongs to the log, and compacted segments are read faster"
+      ])
+  }
+
   private func totalSize(_ folder: ToolFolder) throws -> UInt64 {
     let files = try FileManager.default.subpathsOfDirectory(atPath: folder.store).filter {
       !["segments", "lock"].contains($0)

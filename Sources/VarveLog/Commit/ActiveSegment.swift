@@ -36,12 +36,21 @@ struct ActiveSegment {
 
   /// Makes sure that the file has room for `length` more bytes, written before: what meets a full disk, meets it
   /// here, in front of any byte of a commit.
-  mutating func grow(for length: Int, options: StoreOptions) throws(StoreError) {
+  ///
+  /// - Parameter reserve: Bytes that must be left behind those, if the segment goes so far.
+  mutating func grow(for length: Int, reserve: Int = 0, options: StoreOptions) throws(StoreError) {
     let needed = end + UInt64(length)
-    guard needed > writtenThrough else { return }
+    let wanted = max(needed, min(capacity, needed + UInt64(reserve)))
+    guard wanted > writtenThrough else { return }
     let step = min(max(writtenThrough, UInt64(options.growthStep)), UInt64(options.growthStepLimit))
-    let target = max(needed, min(capacity, writtenThrough + step))
-    try ActiveSegment.writeZeros(to: file, from: writtenThrough, through: target)
+    var target = max(wanted, min(capacity, writtenThrough + step))
+    do throws(StoreError) {
+      try ActiveSegment.writeZeros(to: file, from: writtenThrough, through: target)
+    } catch {
+      guard error.code == .diskFull, wanted < target else { throw error }
+      target = wanted
+      try ActiveSegment.writeZeros(to: file, from: writtenThrough, through: target)
+    }
     writtenThrough = target
   }
 

@@ -66,6 +66,9 @@ public struct Batch: ~Copyable {
   /// Whether the batch does nothing. An empty batch still checks its expectations, and commits nothing.
   public var isEmpty: Bool { operations.isEmpty }
 
+  /// Whether the batch does nothing but delete.
+  var hasOnlyDeletes: Bool { operations.allSatisfy { $0.kind == .delete } }
+
   /// The number of operations.
   public var count: Int { operations.count }
 

@@ -13,9 +13,16 @@ extension LogWriter {
     let folder = context.segmentFolder
     if next.file == nil { next.file = try makeFile(of: &next) }
     guard let file = next.file else { return }
-    let step = UInt64(min(context.options.growthStep, context.options.segmentSizeLimit))
-    try cleanly { () throws(StoreError) in
+    var step = UInt64(min(context.options.growthStep, context.options.segmentSizeLimit))
+    do throws(StoreError) {
       try ActiveSegment.writeZeros(to: file, from: next.writtenThrough, through: step)
+    } catch {
+      // On a disk that is nearly full little is better than nothing: deletes need little.
+      let least = UInt64(context.options.freeingReserve)
+      guard error.code == .diskFull, least > next.writtenThrough else { throw .clean(error) }
+      step = least
+      let start = next.writtenThrough
+      try cleanly { () throws(StoreError) in try ActiveSegment.writeZeros(to: file, from: start, through: least) }
     }
     next.writtenThrough = step
     try poisoningly { () throws(StoreError) in

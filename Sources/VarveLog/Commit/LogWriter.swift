@@ -72,7 +72,7 @@ struct LogWriter {
   /// Appends a batch as the next frame. Rolls to the next segment when this one is full.
   mutating func append(_ batch: inout Batch, isDisk: Bool) throws(WriteFailure) -> Appended {
     let length = batch.frameLength
-    try makeRoom(for: length)
+    try makeRoom(for: length, isFreeing: batch.hasOnlyDeletes)
     // Changed in place: taken out it would cost a reference count for each of its parts.
     guard let offset = active?.end, let salt = active?.salt, let id = active?.id else {
       preconditionFailure("making room opens a segment")
@@ -98,7 +98,9 @@ struct LogWriter {
   }
 
   /// Opens, rolls and grows segments as needed for a frame of `length` bytes. A full disk is met here.
-  private mutating func makeRoom(for length: Int) throws(WriteFailure) {
+  ///
+  /// - Parameter isFreeing: Whether the frame makes room in the end, and may use the reserve that others leave.
+  private mutating func makeRoom(for length: Int, isFreeing: Bool) throws(WriteFailure) {
     if active == nil {
       try checkSegmentCount()
       try startSegment(for: length)
@@ -107,9 +109,10 @@ struct LogWriter {
       try checkSegmentCount()
       try roll(for: length)
     }
-    if let end = active?.end, let written = active?.writtenThrough, end + UInt64(length) > written {
+    let reserve = isFreeing ? 0 : context.options.freeingReserve
+    if let end = active?.end, let written = active?.writtenThrough, end + UInt64(length + reserve) > written {
       let options = context.options
-      try cleanly { () throws(StoreError) in try active?.grow(for: length, options: options) }
+      try cleanly { () throws(StoreError) in try active?.grow(for: length, reserve: reserve, options: options) }
     }
     try prepareEarly()
   }

@@ -33,6 +33,9 @@ struct CompactionRunner {
   var damaged: Set<SegmentFile> = []
   /// By how many bytes the garbage must grow until the compactor looks again.
   var garbageStep: Int
+  /// Whether the disk was found full: then the log does not roll, and segments are taken one by one, those first of which
+  /// the least has to be copied.
+  private var isCrowded = false
   var report = CompactionReport()
 
   init(_ committer: Committer, isWhole: Bool, pacer: CompactionPacer) {
@@ -47,10 +50,25 @@ struct CompactionRunner {
   /// Plans and compacts. ``report`` tells what was done, also after a failure.
   mutating func run() throws(StoreError) {
     do throws(WriteFailure) {
-      try compact()
+      do throws(WriteFailure) {
+        try compact()
+      } catch {
+        guard !error.poisons, error.error.code == .diskFull, giveUpReserve() else { throw error }
+        isCrowded = true
+        try compact()
+        if report.inputCount == 0 { throw error }
+      }
     } catch {
       guard error.poisons else { throw error.error }
       throw committer.queue.withTurn { writer in writer.note(error) }
+    }
+  }
+
+  /// Makes room for a compaction on a full disk.
+  private func giveUpReserve() -> Bool {
+    committer.queue.withTurn { writer in
+      guard writer.poison == nil, !writer.isClosed else { return false }
+      return writer.giveUpReserve()
     }
   }
 
@@ -62,8 +80,28 @@ struct CompactionRunner {
     guard !dropped.isEmpty || !copied.isEmpty else { return }
     try look()
     try drop(dropped)
-    for group in CompactionPlanner.groups(copied, byteCountMax: nil) { try compact(group) }
+    if isCrowded {
+      try compactOneByOne(copied.sorted { $0.bytes.live < $1.bytes.live })
+    } else {
+      for group in CompactionPlanner.groups(copied, byteCountMax: nil) { try compact(group) }
+    }
     try look()
+  }
+
+  /// Each gives room for the next. When there is too little for one, there is for none of the others.
+  private mutating func compactOneByOne(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) {
+    for (position, input) in inputs.enumerated() {
+      do throws(WriteFailure) {
+        try compact([input])
+      } catch {
+        guard !error.poisons, error.error.code == .diskFull, report.inputCount > 0 else { throw error }
+        let paths = Set(inputs[position...].map { StoreLayout.path($0.file) })
+        for index in report.segments.indices where paths.contains(report.segments[index].file) {
+          report.segments[index].reason = .noRoom
+        }
+        return
+      }
+    }
   }
 
   func look() throws(WriteFailure) {
@@ -76,12 +114,13 @@ struct CompactionRunner {
   private mutating func makePlan() throws(WriteFailure) -> [CompactionPlanner.Decision] {
     let committer = self.committer
     let isWhole = self.isWhole
+    let rolls = isWhole && !isCrowded
     let isHeld = self.isHeld
     let damaged = self.damaged
     let garbageStep = self.garbageStep
     let found = try committer.queue.withTurn { writer throws(WriteFailure) in
       try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
-      if isWhole { try writer.endActiveSegment() }
+      if rolls { try writer.endActiveSegment() }
       // Before its first commit a store is left as it was found: what is past may have to be settled first.
       if writer.active == nil { return nil as CompactionPlanner.Situation? }
       let situation = writer.compactionSituation(
@@ -95,7 +134,8 @@ struct CompactionRunner {
       situation.candidates[position].isKept = true
     }
     let plan = CompactionPlanner.plan(situation)
-    report.segments = plan.map { decision in
+    report.segments.removeAll { !$0.isRemoved }
+    report.segments += plan.map { decision in
       CompactionReport.Segment(
         file: StoreLayout.path(decision.candidate.file), isRemoved: false, reason: decision.reason,
         byteCount: decision.candidate.fileSize, liveByteCount: decision.candidate.bytes.live)

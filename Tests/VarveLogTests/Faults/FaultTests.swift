@@ -64,8 +64,9 @@ import VarveTestSupport
       try await driver.run([.commit(.disk), .compact, .commit(.disk), .close])
       #expect(try driver.open())
     }
-    // Some calls may fail unseen, such as the removal of a file that is not needed any more; most may not.
-    #expect(failureCount > count * 3 / 4)
+    // Some calls may fail unseen, such as the removal of a file that is not needed any more, and what finds no room for a
+    // moment may find a way around that; most may not.
+    #expect(failureCount > count / 2)
   }
 
   // A sync that fails leaves pages that no later sync brings to the device. They must be written again before anything
