@@ -145,6 +145,7 @@ extension CompactionRunner {
   }
 
   private func newCheckpoint(without files: Set<SegmentFile>) throws(WriteFailure) -> ManifestCheckpoint? {
+    if isCrowded { return nil }
     let control = pacer.control
     return try cleanly { () throws(StoreError) in
       try checkpointer?.write(without: files) { control.withLock { $0.isStopped } }

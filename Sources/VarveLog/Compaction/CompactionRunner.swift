@@ -34,8 +34,8 @@ struct CompactionRunner {
   /// By how many bytes the garbage must grow until the compactor looks again.
   var garbageStep: Int
   /// Whether the disk was found full: then the log does not roll, and segments are taken one by one, those first of which
-  /// the least has to be copied.
-  private var isCrowded = false
+  /// the least has to be copied. No checkpoint is written, so that the next opening reads the whole log.
+  private(set) var isCrowded = false
   var report = CompactionReport()
 
   init(_ committer: Committer, isWhole: Bool, pacer: CompactionPacer) {
@@ -53,7 +53,8 @@ struct CompactionRunner {
       do throws(WriteFailure) {
         try compact()
       } catch {
-        guard !error.poisons, error.error.code == .diskFull, giveUpReserve() else { throw error }
+        guard !error.poisons, error.error.code == .diskFull else { throw error }
+        giveUpReserve()
         isCrowded = true
         try compact()
         if report.inputCount == 0 { throw error }
@@ -65,10 +66,9 @@ struct CompactionRunner {
   }
 
   /// Makes room for a compaction on a full disk.
-  private func giveUpReserve() -> Bool {
+  private func giveUpReserve() {
     committer.queue.withTurn { writer in
-      guard writer.poison == nil, !writer.isClosed else { return false }
-      return writer.giveUpReserve()
+      if writer.poison == nil, !writer.isClosed { writer.giveUpReserve() }
     }
   }
 

@@ -10,8 +10,8 @@ import VarveTestSupport
   ) throws -> (TestStore, CrowdedFileSystem) {
     let base = MemoryFileSystem()
     let files = CrowdedFileSystem(base)
-    var options = StoreOptions.small(segmentSizeLimit: 32_768)
-    options.growthStep = 16_384
+    var options = StoreOptions.small(segmentSizeLimit: 65_536)
+    options.growthStep = 32_768
     options.compactsAutomatically = automatic
     let store = try TestStore(options, files: base, behind: files)
     try fill(store)
@@ -29,7 +29,7 @@ import VarveTestSupport
   }
 
   @Test func `on a full disk records can still be deleted`() throws {
-    let (store, files) = try Self.full { try $0.commitRecords(1...200, length: 600) }
+    let (store, files) = try Self.full { try $0.commitRecords(1...400, length: 600) }
     for serial in 1...5 as ClosedRange<UInt64> { try store.commit([.delete(.test(serial))]) }
     try store.commit((6...20).map { .delete(.test($0)) })
     #expect(files.freeByteCount < 1000)
@@ -40,7 +40,7 @@ import VarveTestSupport
 
   @Test func `on a full disk a compaction gives room back, and puts go on`() async throws {
     let (store, files) = try Self.full { store in
-      for round in 0..<4 as Range<UInt64> {
+      for round in 0..<10 as Range<UInt64> {
         for serial in 0..<60 as Range<UInt64> {
           try store.commit([.put(.test(serial), .test(serial + round, length: 600))], .system)
         }
@@ -57,7 +57,7 @@ import VarveTestSupport
 
   // No segment is wholly dead at first, and there is no room for a copy of any. What was deleted makes one dead.
   @Test func `on a full disk deleting and compacting makes room where compacting alone does not`() async throws {
-    let (store, files) = try Self.full { try $0.commitRecords(1...200, length: 600) }
+    let (store, files) = try Self.full { try $0.commitRecords(1...400, length: 600) }
     let before = try store.segmentIDs
     let error = await #expect(throws: StoreError.self) { try await store.store.compact() }
     #expect(error?.code == .diskFull)
@@ -65,7 +65,7 @@ import VarveTestSupport
     let listed = try Set(#require(store.image.manifest).segments.map { StoreLayout.path($0.file) })
     #expect(try Set(store.image.segmentPaths).isSubset(of: listed))
     #expect(try store.segmentIDs.isSubset(of: before))
-    for first in [1, 21, 41] as [UInt64] {
+    for first in [1, 21, 41, 61, 81] as [UInt64] {
       try store.commit((first..<first + 20).map { .delete(.test($0)) })
     }
     let report = try await store.store.compact()
@@ -77,8 +77,8 @@ import VarveTestSupport
 
   @Test func `what there is no room for is told`() async throws {
     let (store, _) = try Self.full { store in
-      try store.commitRecords(1...40, length: 600)
-      for round in 0..<60 as Range<UInt64> {
+      try store.commitRecords(1...120, length: 600)
+      for round in 0..<300 as Range<UInt64> {
         try store.commit([.put(.test(900), .test(round, length: 600))], .system)
       }
     }
