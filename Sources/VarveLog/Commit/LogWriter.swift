@@ -114,6 +114,13 @@ struct LogWriter {
       let options = context.options
       try cleanly { () throws(StoreError) in try active?.grow(for: length, reserve: reserve, options: options) }
     }
+    // At the end of a segment the next one is what deletes find room in.
+    if !isFreeing, prepared?.isReady != true, let end = active?.end, let capacity = active?.capacity,
+      end > UInt64(SegmentHeader.size), end + UInt64(length + reserve) > capacity
+    {
+      try checkSegmentCount()
+      try prepare()
+    }
     try prepareEarly()
   }
 
