@@ -50,8 +50,8 @@ public struct StoreOptions: Sendable {
   package var growthStep = 64 << 10
   /// The most bytes that are written ahead in one commit.
   package var growthStepLimit = 1 << 20
-  /// Bytes written ahead that only deletes may use: with them a store on a full disk is made smaller.
-  var freeingReserve: Int { growthStep / 4 }
+  /// Bytes written ahead that only deletes may use, and that a compaction gives back when the disk is full.
+  package var freeingReserve = 16 << 10
   /// Segments that the log may have. Locations number them with 16 bits; the difference is for compactions, whose
   /// outputs and inputs stand side by side for a while.
   package var segmentCountMax = 60_000

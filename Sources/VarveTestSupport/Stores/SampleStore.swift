@@ -26,6 +26,7 @@ package struct SampleStore: Sendable {
     options.compressionThreshold = 512
     options.lockWaitMilliseconds = 0
     options.compactsAutomatically = false
+    options.freeingReserve = 0
     options.randomSeed = 77
     options.writesCheckpoints = false
     options.clock = { 1_700_000_000_000_000 }

@@ -75,7 +75,7 @@ enum GoldenTrace {
     (
       "commit for which the segment grows",
       """
-      write segments/0000000000000001.log: 2832 at 1024
+      write segments/0000000000000001.log: 2576 at 1024
       store segments/0000000000000001.log: 3080 at 520
       store word segments/0000000000000001.log: at 512
       sync segments/0000000000000001.log

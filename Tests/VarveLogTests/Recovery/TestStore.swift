@@ -11,6 +11,7 @@ extension StoreOptions {
     options.writesCheckpoints = false
     options.lockWaitMilliseconds = 0
     options.compactsAutomatically = false
+    options.freeingReserve = 0
     options.randomSeed = seed
     options.clock = { 1_700_000_000_000_000 }
     return options
