@@ -16,7 +16,7 @@ extension LogWriter {
   func captureForCheckpoint(
     _ published: PublishedState, without inputs: Set<SegmentFile> = []
   ) -> CheckpointCapture? {
-    guard let active, unsettled == nil else { return nil }
+    guard let active, unsettled == nil, !isInstallingOutput else { return nil }
     let snapshot = published.snapshot()
     guard snapshot.sequence == end.sequence else { return nil }
     var listed: [SegmentFile: ManifestSegment] = [:]

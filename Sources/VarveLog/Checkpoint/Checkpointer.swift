@@ -17,13 +17,13 @@ final class Checkpointer: Sendable {
   private struct State {
     /// The bytes of the newest checkpoint; zero when not known.
     var byteCount: UInt64 = 0
-    /// Why the last attempt failed, if it did.
-    var failure: StoreError?
   }
 
   private let committer: Committer
   /// Held while a checkpoint is written, so that there is one at a time.
   private let state = Guarded(State())
+  /// Why the last attempt failed, if it did.
+  private let lastFailure = Guarded<StoreError?>(nil)
   private let isStopped = Atomic(false)
   private let thread = Guarded<ThreadExecutor?>(nil)
 
@@ -32,7 +32,7 @@ final class Checkpointer: Sendable {
   private var context: StoreContext { committer.context }
 
   /// Why the last checkpoint could not be written, if it could not.
-  var failure: StoreError? { state.withLock { $0.failure } }
+  var failure: StoreError? { lastFailure.withLock { $0 } }
 
   // MARK: When
 
@@ -65,6 +65,8 @@ final class Checkpointer: Sendable {
 
   private func startedThread() -> ThreadExecutor? {
     thread.withLock { thread in
+      // Under the lock under which the thread is stopped, so that none is started behind that.
+      if isStopped.load(ordering: .relaxed) { return nil }
       if thread == nil { thread = try? ThreadExecutor(name: "varve-checkpt", priority: .low) }
       return thread
     }
@@ -86,9 +88,9 @@ final class Checkpointer: Sendable {
         }
         guard isWorthIt(replayByteCount, lastByteCount: state.byteCount, isClosing: isClosing) else { return }
         try write(&state) { isClosing ? false : self.isStopped.load(ordering: .relaxed) }
-        state.failure = nil
+        lastFailure.withLock { $0 = nil }
       } catch {
-        if error.code != .closed { state.failure = error }
+        if error.code != .closed { lastFailure.withLock { $0 = error } }
       }
     }
   }
@@ -110,12 +112,13 @@ final class Checkpointer: Sendable {
   /// Writes the checkpoint that a compaction installs when it removes its inputs, so that the store is at no moment
   /// without one.
   ///
-  /// - Returns: What the manifest is to name; it lists the file as preparing. `nil` when there is no need for one, or
-  ///   it could not be written: the compaction goes on without.
+  /// - Returns: What the manifest is to name, and up to where the log is on the device, which covers it; the manifest
+  ///   lists the file as preparing. `nil` when there is no need for one, or it could not be written: the compaction goes
+  ///   on without.
   /// - Throws: What poisoned the store.
   func write(
     without inputs: Set<SegmentFile>, isCancelled: @escaping () -> Bool
-  ) throws(StoreError) -> ManifestCheckpoint? {
+  ) throws(StoreError) -> (checkpoint: ManifestCheckpoint, durable: LogPosition)? {
     guard context.options.writesCheckpoints else { return nil }
     let committer = self.committer
     return try state.withLock { state throws(StoreError) in
@@ -128,9 +131,10 @@ final class Checkpointer: Sendable {
         return nil
       }
       do throws(StoreError) {
-        return try writeFile(capture, &state, isCancelled)
+        let checkpoint = try writeFile(capture, &state, isCancelled)
+        return (checkpoint, try syncLog(through: capture.covered.position))
       } catch {
-        if error.code != .closed { state.failure = error }
+        if error.code != .closed { lastFailure.withLock { $0 = error } }
         try committer.queue.withTurn { writer throws(StoreError) in try writer.checkIsUsable() }
         return nil
       }
@@ -217,16 +221,18 @@ final class Checkpointer: Sendable {
     return header
   }
 
-  /// Steps 3 to 5.
-  private func name(_ checkpoint: ManifestCheckpoint, _ covered: CoveredLog) throws(StoreError) -> Bool {
-    let committer = self.committer
-    let durable = try committer.queue.withTurn { writer throws(StoreError) in
+  /// Step 3: what a checkpoint shows must be on the device before anything names it. Returns up to where the log is.
+  private func syncLog(through position: LogPosition) throws(StoreError) -> LogPosition {
+    try committer.queue.withTurn { writer throws(StoreError) in
       try writer.checkIsUsable()
-      if writer.durable < covered.position {
-        try writer.noting { writer throws(WriteFailure) in try writer.sync() }
-      }
+      if writer.durable < position { try writer.noting { writer throws(WriteFailure) in try writer.sync() } }
       return writer.durable
     }
+  }
+
+  /// Steps 3 to 5.
+  private func name(_ checkpoint: ManifestCheckpoint, _ covered: CoveredLog) throws(StoreError) -> Bool {
+    let durable = try syncLog(through: covered.position)
     var removable: [SegmentFile] = []
     do throws(WriteFailure) {
       try context.manifests.replace(provenEnd: durable) { manifest in

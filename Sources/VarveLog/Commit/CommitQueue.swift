@@ -66,7 +66,13 @@ final class CommitQueue: Sendable {
       _ = takeGroup()
     }
     defer { end() }
-    return try unsafe body(&writer.pointee)
+    do throws(Failure) {
+      return try unsafe body(&writer.pointee)
+    } catch {
+      // Before the turn ends: a commit that comes next must not be promised on top of bytes that may be lost.
+      if let failure = error as? WriteFailure { _ = unsafe writer.pointee.note(failure) }
+      throw error
+    }
   }
 
   // MARK: The observer

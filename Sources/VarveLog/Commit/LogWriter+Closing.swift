@@ -3,6 +3,8 @@ extension LogWriter {
   mutating func close() throws(StoreError) {
     guard !isClosed else { return }
     isClosed = true
+    // Whatever else is at work: from here on the files belong to whoever opens the store next.
+    defer { context.manifests.close() }
     guard poison == nil else { return }
     do throws(WriteFailure) {
       try settleAndSync()

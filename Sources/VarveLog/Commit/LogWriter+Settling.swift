@@ -97,7 +97,7 @@ extension StoreContext {
   /// Removes a file that a durable manifest lists as removable or preparing, now or when nobody copies it any more. If
   /// that fails, the next opening does it.
   func remove(_ file: SegmentFile) {
-    if removals.putsOff(file) { return }
+    if removals.putsOff(file) || manifests.isClosed { return }
     do throws(StoreError) {
       try segmentFolder.remove(StoreLayout.fileName(file))
       manifests.didUnlink(file)

@@ -23,6 +23,8 @@ struct LogWriter {
   var isClosed = false
   /// Bytes of records by segment.
   var usage = SegmentUsage()
+  /// Whether the records of a compaction's output are moving to it.
+  var isInstallingOutput = false
   /// What commits did so far.
   var statistics = CommitStatistics()
   /// Tells when it is worth looking for something to compact.

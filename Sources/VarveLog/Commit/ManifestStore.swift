@@ -12,6 +12,9 @@ final class ManifestStore: Sendable {
     var nextID: UInt64
     /// Numbers of files that nobody listed.
     var foreignIDs: Set<UInt64> = []
+    /// Why the manifest is not replaced any more: the store was closed, or it is not known which manifest is on the
+    /// device.
+    var end: StoreError?
   }
 
   private let state: Guarded<State>
@@ -58,27 +61,48 @@ final class ManifestStore: Sendable {
   /// Takes note that a file which the manifest lists as removable or preparing was removed.
   func didUnlink(_ file: SegmentFile) { state.withLock { _ = $0.unlinked.insert(file) } }
 
+  /// Lets the manifest stay as it is from now on, and all files that it lists: whoever opens the store next may have
+  /// changed both.
+  func close() { state.withLock { $0.end = $0.end ?? .closed } }
+
+  /// Whether nothing may be changed any more.
+  var isClosed: Bool { state.withLock { $0.end != nil } }
+
   /// Replaces the manifest by an edited copy, and makes that durable.
   ///
   /// - Parameter provenEnd: Up to where the log is now known to be on the device.
+  /// - Throws: After a replacement that failed in a way that poisons, every other fails too; after ``close()``
+  ///   `.closed`.
   func replace(
     provenEnd: LogPosition? = nil, _ edit: (inout Manifest) -> Void
   ) throws(WriteFailure) {
     try state.withLock { state throws(WriteFailure) in
-      let unlinked = state.unlinked
-      if !unlinked.isEmpty { try poisoningly { () throws(StoreError) in try segmentFolder.sync() } }
-      var manifest = state.manifest
-      manifest.removable.removeAll { unlinked.contains($0) }
-      manifest.preparing.removeAll { unlinked.contains($0) }
-      edit(&manifest)
-      manifest.generation += 1
-      manifest.nextSegmentID = max(manifest.nextSegmentID, state.nextID)
-      if let provenEnd, provenEnd > manifest.provenEnd { manifest.provenEnd = provenEnd }
-      manifest.segments.sort { $0.file.id < $1.file.id }
-      try write(manifest)
-      state.manifest = manifest
-      state.unlinked.subtract(unlinked)
+      if let end = state.end { throw end.code == .closed ? .clean(end) : .poisoning(end) }
+      do throws(WriteFailure) {
+        try replace(&state, provenEnd, edit)
+      } catch {
+        if error.poisons { state.end = error.error }
+        throw error
+      }
     }
+  }
+
+  private func replace(
+    _ state: inout State, _ provenEnd: LogPosition?, _ edit: (inout Manifest) -> Void
+  ) throws(WriteFailure) {
+    let unlinked = state.unlinked
+    if !unlinked.isEmpty { try poisoningly { () throws(StoreError) in try segmentFolder.sync() } }
+    var manifest = state.manifest
+    manifest.removable.removeAll { unlinked.contains($0) }
+    manifest.preparing.removeAll { unlinked.contains($0) }
+    edit(&manifest)
+    manifest.generation += 1
+    manifest.nextSegmentID = max(manifest.nextSegmentID, state.nextID)
+    if let provenEnd, provenEnd > manifest.provenEnd { manifest.provenEnd = provenEnd }
+    manifest.segments.sort { $0.file.id < $1.file.id }
+    try write(manifest)
+    state.manifest = manifest
+    state.unlinked.subtract(unlinked)
   }
 
   /// Writes the manifest that the store was created with.

@@ -59,13 +59,16 @@ final class WritePace: Sendable {
   }
 
   private func wait(for byteCount: Int) -> Duration? {
-    let limit = byteRateLimit.load(ordering: .relaxed)
+    // A limit that was set just as the compaction ended means nothing.
+    let limit = isEngaged.load(ordering: .relaxed) ? byteRateLimit.load(ordering: .relaxed) : 0
     if limit == 0 { return nil }
     let now = ContinuousClock.now
     let owed = allowedTime.withLock { time -> Duration in
-      time = max(time, now) + .nanoseconds(Int64(byteCount) * 1_000_000_000 / Int64(limit))
+      let cost = Duration.seconds(Double(byteCount) / Double(limit))
+      // What nobody can wait for is not owed by those who come later.
+      time = min(max(time, now) + cost, now + WritePace.waitMax)
       return time - now
     }
-    return owed < WritePace.debtMin ? nil : min(owed, WritePace.waitMax)
+    return owed < WritePace.debtMin ? nil : owed
   }
 }

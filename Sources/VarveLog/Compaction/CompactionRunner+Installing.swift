@@ -25,9 +25,12 @@ extension CompactionRunner {
     try move(to: mapped, in: slot, end: Int(output.listed.logicalEnd), from: group)
   }
 
+  /// Gives an output a slot. Until its records have moved no checkpoint is captured: one would say of the output what
+  /// is true of the part that has moved.
   private func addSlot(_ mapped: MappedSegment) throws(WriteFailure) -> UInt16 {
     let committer = self.committer
     return committer.queue.withTurn { writer in
+      writer.isInstallingOutput = true
       var slot: UInt16 = 0
       committer.published.publish(isLarge: false) { state, nodes in
         slot = state.addSlot(for: mapped, nodes)
@@ -71,6 +74,7 @@ extension CompactionRunner {
       frame = frameEnd
     }
     try perform(&moves, in: slot, from: group)
+    committer.queue.withTurn { writer in writer.isInstallingOutput = false }
   }
 
   private func perform(_ moves: inout [Move], in slot: UInt16, from group: Group) throws(WriteFailure) {
@@ -103,22 +107,28 @@ extension CompactionRunner {
 
   /// Removes segments of which nothing is needed any more.
   ///
-  /// - Parameter forgotten: The highest sequence of a delete record in them that was not copied.
+  /// - Parameters:
+  ///   - forgotten: The highest sequence of a delete record in them that was not copied.
+  ///   - isIncomplete: Whether a segment that was judged together with them stays. Then a delete that was forgotten
+  ///     may hide something in that one, so that whatever held deletes stays, too, and is taken again later.
   mutating func remove(
-    _ inputs: [CompactionPlanner.Candidate], forgotten: CommitSequence
+    _ inputs: [CompactionPlanner.Candidate], forgotten: CommitSequence, isIncomplete: Bool = false
   ) throws(WriteFailure) {
     guard !inputs.isEmpty else { return }
     let committer = self.committer
-    let (durable, filled, gone) = try committer.queue.withTurn { writer throws(WriteFailure) in
+    var (durable, filled, gone) = try committer.queue.withTurn { writer throws(WriteFailure) in
       try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
       try writer.sync()
       // What nothing leads to is dead, whatever went wrong before.
       let usage = writer.usage
       return (writer.durable, writer.filled, inputs.filter { (usage[$0.slot]?.live ?? 0) == 0 })
     }
+    if isIncomplete || gone.count < inputs.count { gone.removeAll { $0.bytes.deletes > 0 } }
     let files = Set(gone.map(\.file))
     guard !files.isEmpty else { return }
-    let checkpoint = try newCheckpoint(without: files)
+    let made = try newCheckpoint(without: files)
+    let checkpoint = made?.checkpoint
+    if let made { durable = max(durable, made.durable) }
     let former = context.manifests.current.checkpoints.map(\.file)
     do throws(WriteFailure) {
       try context.manifests.replace(provenEnd: durable) { manifest in
@@ -144,7 +154,9 @@ extension CompactionRunner {
     note(gone)
   }
 
-  private func newCheckpoint(without files: Set<SegmentFile>) throws(WriteFailure) -> ManifestCheckpoint? {
+  private func newCheckpoint(
+    without files: Set<SegmentFile>
+  ) throws(WriteFailure) -> (checkpoint: ManifestCheckpoint, durable: LogPosition)? {
     if isCrowded { return nil }
     let control = pacer.control
     return try cleanly { () throws(StoreError) in

@@ -27,8 +27,8 @@ struct CompactionRunner {
   var checkpointer: Checkpointer?
   /// Which of the segments that are worth it are taken.
   var takes: (CompactionPlanner.Candidate) -> Bool = { _ in true }
-  /// Whether a slot is read by a snapshot that has been held for a while.
-  var isHeld: (UInt16) -> Bool = { _ in false }
+  /// Since when a snapshot must have been held for its segments to be left alone; `nil` when they are taken, too.
+  var heldSince: NodeStamp?
   /// Segments that were found damaged before.
   var damaged: Set<SegmentFile> = []
   /// By how many bytes the garbage must grow until the compactor looks again.
@@ -115,7 +115,7 @@ struct CompactionRunner {
     let committer = self.committer
     let isWhole = self.isWhole
     let rolls = isWhole && !isCrowded
-    let isHeld = self.isHeld
+    let heldSince = self.heldSince
     let damaged = self.damaged
     let garbageStep = self.garbageStep
     let found = try committer.queue.withTurn { writer throws(WriteFailure) in
@@ -123,6 +123,8 @@ struct CompactionRunner {
       if rolls { try writer.endActiveSegment() }
       // Before its first commit a store is left as it was found: what is past may have to be settled first.
       if writer.active == nil { return nil as CompactionPlanner.Situation? }
+      // In a turn, so that nobody edits nodes meanwhile; see there.
+      let isHeld = heldSince.map { committer.published.slotsHeld(since: $0) } ?? { _ in false }
       let situation = writer.compactionSituation(
         in: committer.published.committerState, isWhole: isWhole, isHeld: isHeld, damaged: damaged)
       writer.watch.fileByteCount = situation.byteCount
@@ -192,6 +194,7 @@ struct CompactionRunner {
     try copyRecords(of: group, to: &writer)
     try finishOutput(of: group, &writer)
     writer.end()
-    try remove(group.inputs, forgotten: group.forgottenDelete)
+    try remove(
+      group.inputs, forgotten: group.forgottenDelete, isIncomplete: group.inputs.count < inputs.count)
   }
 }

@@ -93,7 +93,7 @@ actor Compactor {
     while control.withLock({ $0.requestCount == 0 && !$0.isStopped }) {
       var runner = makeRunner(isWhole: false, isCancelled: { false }, progress: nil)
       runner.damaged = damaged
-      runner.isHeld = committer.published.slotsHeld(since: heldSince)
+      runner.heldSince = heldSince
       runner.garbageStep = garbageStep
       heldSince = committer.published.currentStamp
       do throws(StoreError) {

@@ -172,6 +172,8 @@ package final class PublishedState: Sendable {
   package var currentStamp: NodeStamp { core.guarded.withLock { _ in core.nodes.currentStamp } }
 
   /// The slots that a snapshot can see which has been held since before `stamp`.
+  ///
+  /// In a turn of the commit queue only: it takes the newest snapshot away, and whoever edits nodes relies on that one.
   package func slotsHeld(since stamp: NodeStamp) -> (UInt16) -> Bool {
     // That this keeps the newest snapshot for the next one who asks does not count as holding it.
     _ = core.takeNewest()

@@ -14,7 +14,8 @@ struct IndexBuilder {
     if let fingerprint = builder.indexFingerprint, try fingerprint == IndexFingerprint(indexing, builder.state) {
       do {
         return try update(&builder.state, builder.changes, builder.nodes)
-      } catch let error as StoreError where error.isCorruption {
+      } catch let error as StoreError where error.isCorruption || error.code == .duplicateKey {
+        // What the rows say decides, not what the checkpoint says.
         // A row that is not the newest any more may be damaged, and nobody but the update would have read it.
       }
     }
@@ -28,6 +29,8 @@ struct IndexBuilder {
     var changed: Set<RecordID> = []
     var keys = IndexKeys()
     var index = state.index
+    // Also after a failure: nodes of the old tree are gone or edited by then.
+    defer { state.index = index }
     for change in changes where indexing.hasKeys(entity: change.id.entity) && changed.insert(change.id).inserted {
       guard !change.old.isAbsent else { continue }
       try appendKeys(of: change.id, at: change.old, in: state, to: &keys)
@@ -40,7 +43,6 @@ struct IndexBuilder {
       try appendKeys(of: id, at: location, in: state, to: &keys)
       try insert(keys, of: id, into: &index, nodes)
     }
-    state.index = index
   }
 
   private func appendKeys(

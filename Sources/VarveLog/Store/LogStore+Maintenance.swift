@@ -68,12 +68,17 @@ extension LogStore {
   /// What the store holds now. Waits for a commit that is at work, unless the commit observer asks.
   public func statistics() -> StoreStatistics {
     var statistics = StoreStatistics()
-    let state = snapshot().state
+    let published = self.published
+    let kept = committer?.queue.withFigures { usage, commits in
+      (usage, commits, published.nodeStatistics, published.snapshot())
+    }
+    // Of the same moment as the figures, and held as long as its nodes are walked.
+    let snapshot = kept?.3 ?? published.snapshot()
+    defer { withExtendedLifetime(snapshot) {} }
+    let state = snapshot.state
     statistics.recordCount = state.objects.count
     statistics.indexEntryCount = state.index.count
     statistics.lastSequence = state.sequence
-    let published = self.published
-    let kept = committer?.queue.withFigures { usage, commits in (usage, commits, published.nodeStatistics) }
     let usage = kept?.0 ?? usageAtOpening
     statistics.commits = kept?.1 ?? CommitStatistics()
     // Without a committer nobody changes the nodes.

@@ -108,8 +108,9 @@ public final class LogStore: Sendable {
   ///   danger; the next opening counts as unclean.
   public func close() throws(StoreError) {
     committer?.queue.checkIsNotObserver()
-    stopCompacting()
+    // The compactor may be waiting for the checkpointer.
     checkpointer?.stop()
+    stopCompacting()
     defer { lock.withLock { $0.take() }?.unlock() }
     checkpointer?.writeBeforeClosing()
     try committer?.queue.withTurn { writer throws(StoreError) in try writer.close() }
@@ -208,7 +209,8 @@ public final class LogStore: Sendable {
   private func stopCompacting() {
     compactor.withLock { state in
       state.isStopped = true
-      return state.compactor.take()
+      // It stays there, so that everybody who closes waits for its end.
+      return state.compactor
     }?.stop()
   }
 

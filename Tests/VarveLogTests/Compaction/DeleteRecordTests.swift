@@ -96,7 +96,7 @@ extension TestStore {
       control: Monitor(CompactionControl()), byteRateLimit: 0, isCancelled: { false }, report: nil)
     let committer = try store.writable()
     var runner = CompactionRunner(committer, isWhole: false, pacer: pacer)
-    if held { runner.isHeld = committer.published.slotsHeld(since: committer.published.currentStamp) }
+    if held { runner.heldSince = committer.published.currentStamp }
     try runner.run()
     return runner.report
   }
