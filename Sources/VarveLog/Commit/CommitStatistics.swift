@@ -60,7 +60,7 @@ public struct LatencyHistogram: Equatable, Sendable {
 
 /// What the commits of an open store did since it was opened.
 public struct CommitStatistics: Equatable, Sendable {
-  /// Commits that were made, empty batches not among them.
+  /// Batches that were committed, those without operations among them.
   public var commitCount: UInt64 = 0
   /// Batches that were refused, or that failed.
   public var failureCount: UInt64 = 0

@@ -28,7 +28,7 @@ struct CompactionPacer {
   private var allowedTime = ContinuousClock.now
 
   /// Bytes between two looks: copied in about 100 µs.
-  private static let sliceByteCount = 64 << 10
+  static let sliceByteCount = 64 << 10
   /// No sleep is longer, so that a close does not wait.
   private static let sleepMax = Duration.milliseconds(5)
 

@@ -27,7 +27,9 @@ extension CompactionRunner {
     var failure: WriteFailure?
     var pacer = self.pacer
     defer { self.pacer = pacer }
-    let snapshot = committer.published.snapshot()
+    let published = committer.published
+    // Taken anew after each wait, so that none is held meanwhile.
+    var snapshot: Snapshot? = published.snapshot()
     var forgotten = group.forgottenDelete
     let horizon = group.deleteHorizon
     do throws(StoreError) {
@@ -35,12 +37,14 @@ extension CompactionRunner {
         input,
         spend: { length throws(StoreError) in
           pacer.progress.byteCountDone += UInt64(length)
+          snapshot = nil
           try pacer.spend(length)
+          snapshot = published.snapshot()
         },
         { record, _ throws(StoreError) in
           guard record.kind == .delete, failure == nil else { return }
           // What exists again hides older values itself.
-          guard !snapshot.contains(record.id), record.version > horizon else {
+          guard !(snapshot ?? published.snapshot()).contains(record.id), record.version > horizon else {
             forgotten = max(forgotten, record.version)
             return
           }
@@ -66,28 +70,38 @@ extension CompactionRunner {
 
   /// Copies the records that are live, in the order of their IDs.
   ///
-  /// Each stretch is looked up in the newest state, so that no snapshot is held for long. What was overwritten meanwhile
-  /// is not copied; nothing in an input becomes live again.
+  /// Each stretch is looked up in the newest state, and waits for its rate or a pause lie between them, so that no snapshot
+  /// is held for long. What was overwritten meanwhile is not copied; nothing in an input becomes live again.
   mutating func copyRecords(of group: Group, to writer: inout CompactionWriter) throws(WriteFailure) {
     var next: RecordID? = RecordID(rawValue: 0)
     while let first = next {
-      next = nil
-      let snapshot = committer.published.snapshot()
-      var byteCount = 0
-      var visitCount = 0
-      try snapshot.state.objects.forEach(from: first) { id, location throws(WriteFailure) in
-        visitCount += 1
-        // Looking at an entry costs about as much as copying so many bytes.
-        if visitCount % 1024 == 0 { try spend(8192) }
-        guard group.isInput[Int(location.slot)] else { return true }
-        if byteCount >= CompactionWriter.frameSize {
-          next = id
-          return false
-        }
-        byteCount += try copy(id, at: location, in: snapshot, of: group, to: &writer)
-        return true
-      }
+      let stretch = try copyStretch(from: first, of: group, to: &writer)
+      next = stretch.next
+      try spend(stretch.byteCount)
     }
+  }
+
+  /// Copies as much as is done between two looks.
+  ///
+  /// - Returns: Where to go on, and what it cost in bytes copied.
+  private mutating func copyStretch(
+    from first: RecordID, of group: Group, to writer: inout CompactionWriter
+  ) throws(WriteFailure) -> (next: RecordID?, byteCount: Int) {
+    var next: RecordID?
+    var byteCount = 0
+    let snapshot = committer.published.snapshot()
+    try snapshot.state.objects.forEach(from: first) { id, location throws(WriteFailure) in
+      if byteCount >= CompactionPacer.sliceByteCount {
+        next = id
+        return false
+      }
+      // Looking at an entry costs about as much as copying so many bytes.
+      byteCount += 8
+      guard group.isInput[Int(location.slot)] else { return true }
+      byteCount += try copy(id, at: location, in: snapshot, of: group, to: &writer)
+      return true
+    }
+    return (next, byteCount)
   }
 
   private mutating func copy(
@@ -102,7 +116,6 @@ extension CompactionRunner {
     try unsafe writer.append(record)
     pacer.progress.recordCount += 1
     report.recordCount += 1
-    try spend(length)
     return length
   }
 

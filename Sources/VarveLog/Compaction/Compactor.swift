@@ -91,7 +91,9 @@ actor Compactor {
     }
     // Somebody who waits for a whole compaction gets all of it.
     while control.withLock({ $0.requestCount == 0 && !$0.isStopped }) {
-      var runner = makeRunner(isWhole: false, isCancelled: { false }, progress: nil)
+      let control = self.control
+      var runner = makeRunner(
+        isWhole: false, isCancelled: { control.withLock { $0.requestCount > 0 } }, progress: nil)
       runner.damaged = damaged
       runner.heldSince = heldSince
       runner.garbageStep = garbageStep
@@ -101,7 +103,8 @@ actor Compactor {
         control.withLock { $0.status.lastError = nil }
       } catch {
         note(runner)
-        if error.code == .closed { return }
+        // Cancelled means that somebody waits for a whole one.
+        if error.code == .closed || error.code == .cancelled { return }
         failureCount += 1
         control.withLock { $0.status.lastError = error }
         return
@@ -126,6 +129,9 @@ actor Compactor {
 
   /// Ends a running compaction at its next look, and waits for that. None starts any more.
   nonisolated func stop() {
+    precondition(
+      executor.isIsolatingCurrentContext() != true,
+      "a store is not closed by the closure that a compaction reports its progress to: the close would wait for itself")
     control.change { $0.isStopped = true }
     control.wait { $0.isRunning ? nil : () }
     executor.stop()

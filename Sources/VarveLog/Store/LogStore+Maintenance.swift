@@ -6,7 +6,8 @@ extension LogStore {
   /// which anything can be won. Delete records go as soon as they hide nothing any more. Segments that a snapshot still
   /// reads keep their space until it goes. Cancelling the task ends it within a few milliseconds; what it did stays.
   ///
-  /// - Parameter progress: Called about every 64 KiB, on the compactor's thread, which waits for it.
+  /// - Parameter progress: Called about every 64 KiB, on the compactor's thread, which waits for it. It must not close the
+  ///   store.
   /// - Returns: What was done, with a reason for each segment; empty when nothing was worth it.
   /// - Throws: `CancellationError`; `.readOnly`, `.closed` also when the store is closed meanwhile, `.poisoned`,
   ///   `.diskFull`, `.corrupt` for a damaged live record, what the file system throws.

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// What a backup did.
 public struct BackupReport: Equatable, Sendable {
   /// The last commit in the backup.
@@ -102,20 +108,12 @@ struct StoreBackup {
     let file = try source.openFile(name, for: .reading)
     defer { file.close() }
     made.append(name)
-    if end == nil {
-      do throws(StoreError) {
-        try source.link(name, into: segmentFolder, as: name)
-        // The store may not have needed it on the device yet.
-        try file.sync()
-        report.linkedCount += 1
-        report.linkedByteCount += try file.size()
-        return
-      } catch  where [.notFound, .alreadyExists, .diskFull].contains(error.code) {
-        throw error
-      } catch {
-        // Another file system, or one without second names.
-        try? segmentFolder.remove(name)
-      }
+    if end == nil, try link(name, from: source) {
+      // The store may not have needed it on the device yet.
+      try file.sync()
+      report.linkedCount += 1
+      report.linkedByteCount += try file.size()
+      return
     }
     let length = if let end { end } else { try file.size() }
     let copy = try segmentFolder.createFile(name)
@@ -124,6 +122,19 @@ struct StoreBackup {
     try copy.sync()
     report.copiedCount += 1
     report.copiedByteCount += length
+  }
+
+  /// Gives the file a second name in the backup, if the file systems are one and can do that.
+  private func link(_ name: String, from source: any Directory) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      try source.link(name, into: segmentFolder, as: name)
+      return true
+    } catch {
+      // `man 2 link`: another file system; one without second names; too many of them already.
+      let isImpossible = [EXDEV, EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK].contains(error.systemErrorNumber ?? 0)
+      guard isImpossible else { throw error }
+      return false
+    }
   }
 
   private static func copy(_ source: any File, to target: any File, count: UInt64) throws(StoreError) {
