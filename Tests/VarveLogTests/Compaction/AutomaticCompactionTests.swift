@@ -21,9 +21,10 @@ import VarveTestSupport
     Issue.record("it never happened", sourceLocation: sourceLocation)
   }
 
-  /// Bytes of all segment files.
-  private static func size(_ store: TestStore) throws -> Int {
-    try store.image.files.filter { $0.key.hasPrefix(StoreLayout.segmentFolder) }.values.reduce(0) { $0 + $1.count }
+  /// Bytes of all segment files; too many to matter when one went while they were counted.
+  private static func size(_ store: TestStore) -> Int {
+    guard let files = try? store.image.files else { return .max }
+    return files.filter { $0.key.hasPrefix(StoreLayout.segmentFolder) }.values.reduce(0) { $0 + $1.count }
   }
 
   @Test func `overwriting the same records again and again does not fill the disk`() async throws {
@@ -36,7 +37,7 @@ import VarveTestSupport
     let opened = store.store
     let live = opened.statistics().segments.reduce(0) { $0 + $1.liveByteCount }
     try await Self.wait {
-      try !opened.compactionStatus.isRunning && Self.size(store) <= 2 * live + 2 * 16_384 + 4096
+      !opened.compactionStatus.isRunning && Self.size(store) <= 2 * live + 2 * 16_384 + 4096
     }
     let status = opened.compactionStatus
     #expect(status.lastError == nil && status.compactionCount > 0 && status.inputCount > 30)
@@ -66,6 +67,8 @@ import VarveTestSupport
     opened.resumeCompaction()
     try await Self.wait { !opened.compactionStatus.isRunning && opened.compactionStatus.inputCount > 20 }
     #expect(try store.segmentIDs.count < 8)
+    // No compaction takes files away while they are read.
+    try store.close()
     try expectOpens(store.image, store.history)
   }
 
@@ -104,6 +107,8 @@ import VarveTestSupport
     faults.heal()
     try overwrite(600)
     try await Self.wait { opened.compactionStatus.lastError == nil && opened.compactionStatus.inputCount > 10 }
+    // No compaction takes files away while they are read.
+    try store.close()
     try expectOpens(store.image, store.history)
   }
 
