@@ -59,7 +59,7 @@ extension ManagedObjectContext {
 
   /// How often a save is tried. Each failure is somebody else's success, so that this ends by itself unless there are
   /// very many others.
-  static let saveAttemptCountMax = 1_000
+  static let saveAttemptCountMax = 250
 
   /// Makes the saved state the base of every object that was part of the save.
   private func finishSave(_ attempt: SaveAttempt?) {

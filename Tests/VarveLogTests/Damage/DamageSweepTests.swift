@@ -10,8 +10,10 @@ import VarveTestSupport
   func `each damage has the outcome that the recovery table says`(ending: SampleStore.Ending) async throws {
     let sample = try await SampleStore(ending)
     var judge = try DamageJudge(sample)
-    let plan = DamagePlan(for: sample.image, stride: 17)
-    #expect(plan.cases.count > 3000)
+    // Under a sanitizer one in five: it finds nothing more in all of them, and takes five times as long for each.
+    let part = Sanitizer.current == nil ? 1 : 5
+    let plan = DamagePlan(for: sample.image, stride: part == 1 ? 17 : 83)
+    #expect(plan.cases.count > 3000 / part)
     for damage in plan.cases {
       let outcome: DamageJudge.Outcome =
         switch try Opening.of(damage.applied(to: sample.image), SampleStore.options) {
@@ -20,10 +22,11 @@ import VarveTestSupport
         }
       if let objection = judge.objection(to: outcome, of: damage.damage) { Issue.record("\(objection)") }
     }
-    #expect(judge.tally.wholeCount > 100)
-    #expect(judge.tally.refusedCount > (ending == .checkpointed ? 300 : 2000))
-    #expect((judge.tally.unreadCount > 0) == (ending == .checkpointed))
-    #expect((judge.tally.cutCount > 50) == (ending != .closed))
+    #expect(judge.tally.wholeCount > 100 / part)
+    #expect(judge.tally.refusedCount > (ending == .checkpointed ? 300 : 2000) / part)
+    #expect(judge.tally.unreadCount == 0 || ending == .checkpointed)
+    #expect(judge.tally.unreadCount > 0 || ending != .checkpointed || part > 1)
+    #expect((judge.tally.cutCount > 50 / part) == (ending != .closed))
   }
 
   @Test func `after a clean close each flip in the log is detected`() async throws {

@@ -40,7 +40,9 @@ import VarveTestSupport
     let count = counting.count(of: way.kinds)
     #expect(count > 30)
     var failureCount = 0
-    for number in 1...count {
+    // Sanitizers find nothing more in all of these calls than in some, and take five times as long for each.
+    let numbers = stride(from: 1, through: count, by: Sanitizer.current == nil ? 1 : 7)
+    for number in numbers {
       let base = PowerLossFileSystem(prefersMappedStores: way.prefersMappedStores)
       let files = FailingFileSystem(base)
       files.fail(
@@ -66,7 +68,7 @@ import VarveTestSupport
     }
     // Some calls may fail unseen, such as the removal of a file that is not needed any more, and what finds no room for a
     // moment may find a way around that; most may not.
-    #expect(failureCount > count / 2)
+    #expect(failureCount > numbers.underestimatedCount / 2)
   }
 
   // A sync that fails leaves pages that no later sync brings to the device. They must be written again before anything
