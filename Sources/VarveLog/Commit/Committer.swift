@@ -248,7 +248,7 @@ final class Committer: Sendable {
   private func publish(
     _ batch: borrowing Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, _ writer: inout LogWriter
   ) {
-    // Taken out and put back, so that the dictionary in it is not copied when it changes.
+    // Taken out and put back, so that the table in it is not copied when it changes.
     var usage = SegmentUsage()
     swap(&usage, &writer.usage)
     let newSegment = writer.active?.slot == nil ? writer.active?.mapped : nil

@@ -82,7 +82,7 @@ extension CompactionRunner {
     let step = moves
     try committer.queue.withTurn { writer throws(WriteFailure) in
       try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
-      // Taken out and put back, so that the dictionary in it is not copied when it changes.
+      // Taken out and put back, so that the table in it is not copied when it changes.
       var usage = SegmentUsage()
       swap(&usage, &writer.usage)
       committer.published.publish(isLarge: false) { state, nodes in
