@@ -53,6 +53,7 @@ struct CheckpointLoader {
     switch unsafe bytes.withUnsafeBytes({ unsafe CheckpointHeader.decode($0) }) {
     case .valid(let found): header = found
     case .newer(let version): throw StoreError.newerFormat(version, file: StoreLayout.path(listed.file))
+    case .older(let version): throw CheckpointLoader.damaged("its format, version \(version), is an older one")
     case .invalid: throw CheckpointLoader.damaged("its header is damaged")
     }
     if header.storeUUID != manifest.storeUUID {

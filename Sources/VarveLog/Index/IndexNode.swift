@@ -9,7 +9,8 @@
 ///     22      2  bytes of cells that no slot names any more
 ///     24      2  position of the last insertion
 ///     26      2  number of insertions in a row that went just behind the one before
-///     28      4  unused
+///     28      2  packed nodes: the bytes of the shared prefix that stand once, at the end; otherwise 0
+///     30      2  packed nodes: the size of a whole node, in units of 16 bytes; otherwise 0
 ///     32         slots, ordered by key and record ID
 ///                  4  head: the four bytes of the key behind the shared prefix, as a number, zeros where there are none
 ///                  2  offset of the cell
@@ -23,6 +24,10 @@
 /// *i* - 1 is. Slot 0 has a key too, which no search looks at; the shared prefix and the heads leave it out.
 ///
 /// Heads make a search compare numbers in neighbouring slots; keys are touched only where heads are equal.
+///
+/// A leaf in a checkpoint is **packed**: no larger than what it holds, and its cells leave out the shared prefix, which
+/// stands once at the end of the block. Only ``editable(in:)`` makes it a whole one again, so that what edits never sees
+/// a packed one.
 @safe
 struct IndexNode: Equatable {
   /// The block.
@@ -41,6 +46,8 @@ struct IndexNode: Equatable {
     setField(22, 0)
     setField(24, 0)
     setField(26, 0)
+    setField(28, 0)
+    setField(30, 0)
   }
 
   /// Where slots start.
@@ -53,12 +60,12 @@ struct IndexNode: Equatable {
   static let idByteCount = 8
 
   @inline(__always)
-  private func field(_ offset: Int) -> Int {
+  func field(_ offset: Int) -> Int {
     unsafe Int(pointer.base.load(fromByteOffset: offset, as: UInt16.self))
   }
 
   @inline(__always)
-  private func setField(_ offset: Int, _ value: Int) {
+  func setField(_ offset: Int, _ value: Int) {
     unsafe pointer.base.storeBytes(of: UInt16(truncatingIfNeeded: value), toByteOffset: offset, as: UInt16.self)
   }
 
@@ -82,6 +89,12 @@ struct IndexNode: Equatable {
   var deadByteCount: Int { field(22) }
   /// The number of insertions in a row that went just behind the one before.
   var ascendingCount: Int { field(26) }
+  /// Whether this is a leaf of a checkpoint in its packed form.
+  @inline(__always)
+  var isPacked: Bool { field(30) != 0 }
+  /// The bytes of the shared prefix that stand at the end and in no cell: all of it in a packed node, else none.
+  @inline(__always)
+  var packedPrefixLength: Int { field(28) }
   /// The bytes of a slot.
   @inline(__always)
   var stride: Int { isLeaf ? IndexNode.leafStride : IndexNode.innerStride }
@@ -97,7 +110,7 @@ struct IndexNode: Equatable {
   var usedByteCount: Int { capacity - gapByteCount - deadByteCount }
 
   @inline(__always)
-  private func slot(_ position: Int) -> UnsafeMutableRawPointer {
+  func slot(_ position: Int) -> UnsafeMutableRawPointer {
     unsafe pointer.base + (IndexNode.slotsOffset + position * stride)
   }
 
@@ -105,15 +118,30 @@ struct IndexNode: Equatable {
   @inline(__always)
   func head(_ position: Int) -> UInt32 { unsafe slot(position).load(as: UInt32.self) }
   @inline(__always)
-  private func cell(_ position: Int) -> UnsafeMutableRawPointer {
+  func cell(_ position: Int) -> UnsafeMutableRawPointer {
     unsafe pointer.base + Int(slot(position).load(fromByteOffset: 4, as: UInt16.self))
   }
   /// The length of a slot's key.
   @inline(__always)
   func keyLength(_ position: Int) -> Int { unsafe Int(slot(position).load(fromByteOffset: 6, as: UInt16.self)) }
-  /// The first byte of a slot's key.
+  /// The first byte of a slot's key. The node is not packed.
   @inline(__always)
-  func key(_ position: Int) -> UnsafeRawPointer { unsafe UnsafeRawPointer(cell(position) + IndexNode.idByteCount) }
+  func key(_ position: Int) -> UnsafeRawPointer {
+    assert(!isPacked, "a packed node holds no whole keys")
+    return unsafe UnsafeRawPointer(cell(position) + IndexNode.idByteCount)
+  }
+  /// What follows the shared prefix in a slot's key.
+  @inline(__always)
+  func rest(_ position: Int) -> UnsafeRawPointer {
+    unsafe UnsafeRawPointer(cell(position) + (IndexNode.idByteCount + prefixLength - packedPrefixLength))
+  }
+  /// The first byte of the prefix that a slot's key shares with the others.
+  @inline(__always)
+  func prefix(_ position: Int) -> UnsafeRawPointer {
+    let packed = packedPrefixLength
+    if packed > 0 { return unsafe UnsafeRawPointer(pointer.base + (pointer.byteCount - packed)) }
+    return unsafe UnsafeRawPointer(cell(position) + IndexNode.idByteCount)
+  }
   /// The record ID of a slot.
   @inline(__always)
   func id(_ position: Int) -> UInt64 { unsafe cell(position).loadUnaligned(as: UInt64.self) }
@@ -173,7 +201,7 @@ struct IndexNode: Equatable {
     let restLength = target.length - prefixLength
     if restLength < 0 {
       // Shorter than what all keys share, so before or behind them all.
-      return unsafe compareBytes(target.bytes, target.length, key(first), prefixLength) < 0 ? first : count
+      return unsafe compareBytes(target.bytes, target.length, prefix(first), prefixLength) < 0 ? first : count
     }
     let rest = unsafe target.bytes + prefixLength
     let wanted = unsafe IndexNode.head(of: rest, length: restLength)
@@ -187,7 +215,7 @@ struct IndexNode: Equatable {
         isBefore = head < wanted
       } else {
         let order = unsafe compareBytes(
-          key(middle) + prefixLength, keyLength(middle) - prefixLength, rest, restLength)
+          self.rest(middle), keyLength(middle) - prefixLength, rest, restLength)
         if order != 0 {
           isBefore = order < 0
         } else {
@@ -198,7 +226,7 @@ struct IndexNode: Equatable {
       if isBefore { low = middle + 1 } else { high = middle }
     }
     if prefixLength > 0 {
-      let order = unsafe compareBytes(target.bytes, prefixLength, key(min(low, count - 1)), prefixLength)
+      let order = unsafe compareBytes(target.bytes, prefixLength, prefix(min(low, count - 1)), prefixLength)
       if order != 0 { return order < 0 ? first : count }
     }
     return low
@@ -211,8 +239,17 @@ struct IndexNode: Equatable {
   /// Whether the slot has the key and ID of `target`.
   @inline(__always)
   func matches(_ target: IndexTarget, at position: Int) -> Bool {
-    position < count && id(position) == target.id
-      && (unsafe compareBytes(key(position), keyLength(position), target.bytes, target.length)) == 0
+    position < count && id(position) == target.id && hasKey(of: target, at: position)
+  }
+
+  /// Whether the slot has the key of `target`.
+  @inline(__always)
+  func hasKey(of target: IndexTarget, at position: Int) -> Bool {
+    let length = target.length
+    guard keyLength(position) == length else { return false }
+    let shared = prefixLength
+    return unsafe compareBytes(rest(position), length - shared, target.bytes + shared, length - shared) == 0
+      && compareBytes(prefix(position), shared, target.bytes, shared) == 0
   }
 
   // MARK: Editing
@@ -226,6 +263,7 @@ struct IndexNode: Equatable {
   /// Copies what is in use; the bytes between slots and cells are worth nothing.
   @inline(never)
   private func copyForEditing(in store: NodeStore) -> IndexNode {
+    if isPacked { return unpacked(in: store) }
     let copy = store.allocate(byteCount: pointer.byteCount)
     copy.count = count
     let slotsEnd = IndexNode.slotsOffset + count * stride

@@ -65,7 +65,6 @@ final class NodeImage {
   private let leaves: Range<UInt64>
   private let inner: Range<UInt64>
   private var leafCount = 0
-  private var leafByteCount = 0
 
   /// Looks at a mapping whose leaves and inner nodes stand in these ranges.
   init(_ mapping: any FileMapping, leaves: Range<UInt64>, inner: Range<UInt64>, store: NodeStore) {
@@ -76,18 +75,18 @@ final class NodeImage {
     self.store = store
   }
 
-  /// Has the store of the nodes keep the mapping for those that were loaded.
-  func handOver() { store.keep(image: mapping, nodeCount: leafCount, byteCount: leafByteCount) }
+  /// Has the store of the nodes keep the mapping for those that were loaded, which are all.
+  func handOver() { store.keep(image: mapping, nodeCount: leafCount, byteCount: leaves.count) }
 
   /// The leaf that a reference names, used where it is.
   ///
   /// Its own bytes are not looked at: that would read the whole file in.
   ///
+  /// - Parameter byteCount: The least number of bytes that it has.
   /// - Throws: `.corrupt` when there cannot be one.
   func leaf(_ reference: NodeReference, byteCount: Int) throws(StoreError) -> NodePointer {
     guard !reference.isInner, NodeImage.contains(leaves, reference.offset, byteCount) else { throw damaged(reference) }
     leafCount += 1
-    leafByteCount += byteCount
     return unsafe NodePointer(UnsafeMutableRawPointer(mutating: base + Int(reference.offset)))
   }
 

@@ -7,10 +7,10 @@ extension OrderedIndex {
 
   private static func store<Sink: NodeSink>(_ node: IndexNode, to sink: inout Sink) throws(StoreError) -> NodeReference
   {
+    if node.isLeaf { return try store(leaf: node, to: &sink) }
     let scratch = NodeScratch(node.pointer)
     let copy = IndexNode(scratch.node)
     copy.clearGap()
-    if node.isLeaf { return try unsafe sink.append(leaf: scratch.bytes) }
     for position in 0..<node.count {
       let reference = try store(IndexNode(node.child(position)), to: &sink)
       copy.setChild(position, NodePointer(bits: reference.rawValue), count: node.childCount(position))
@@ -18,11 +18,29 @@ extension OrderedIndex {
     return try unsafe sink.append(inner: scratch.bytes)
   }
 
+  /// Hands a leaf to the sink in its packed form, which it has already when it stands in a checkpoint.
+  private static func store<Sink: NodeSink>(
+    leaf: IndexNode, to sink: inout Sink
+  ) throws(StoreError) -> NodeReference {
+    if leaf.isPacked {
+      return try unsafe sink.append(
+        leaf: UnsafeRawBufferPointer(start: leaf.pointer.base, count: leaf.pointer.byteCount))
+    }
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: leaf.packedByteCount, alignment: 16) {
+      (block) throws(StoreError) in
+      unsafe block.initializeMemory(as: UInt8.self, repeating: 0)
+      unsafe leaf.pack(into: block)
+      return try unsafe sink.append(leaf: UnsafeRawBufferPointer(block))
+    }
+  }
+
   /// Puts a tree together again that was stored.
   ///
   /// - Throws: `.corrupt` when a reference leads nowhere.
-  init(_ root: NodeReference, count: Int, in image: NodeImage) throws(StoreError) {
-    self.init()
+  init(
+    _ root: NodeReference, count: Int, nodeByteCount: Int = nodeByteCountDefault, in image: NodeImage
+  ) throws(StoreError) {
+    self.init(nodeByteCount: nodeByteCount)
     if root == .none { return }
     self.root = try load(root, in: image, before: nil)
     self.count = count
@@ -31,7 +49,7 @@ extension OrderedIndex {
   private func load(
     _ reference: NodeReference, in image: NodeImage, before parent: NodeReference?
   ) throws(StoreError) -> NodePointer {
-    guard reference.isInner else { return try image.leaf(reference, byteCount: nodeByteCount) }
+    guard reference.isInner else { return try image.leaf(reference, byteCount: IndexNode.slotsOffset) }
     let node = IndexNode(try image.copy(reference, byteCount: nodeByteCount, before: parent))
     guard !node.isLeaf, node.gapByteCount >= 0 else { throw image.damaged(reference) }
     for position in 0..<node.count {

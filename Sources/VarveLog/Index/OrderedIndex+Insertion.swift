@@ -54,6 +54,7 @@ extension OrderedIndex {
     if node.isLeaf {
       let position = node.position(of: target, isAfter: false)
       if node.matches(target, at: position) { return nil }
+      let node = node.isPacked ? node.unpacked(in: store) : node
       return placing(entry, at: position, into: node, in: store)
     }
     let place = node.childPosition(of: target)

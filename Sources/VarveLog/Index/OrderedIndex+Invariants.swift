@@ -7,6 +7,7 @@ extension OrderedIndex {
   /// 4. All leaves are on level 0, and a child is one level below its parent.
   /// 5. Slots and cells do not overlap, and the bytes of a node add up.
   /// 6. The searched keys of a node share its prefix, and the heads are those of the keys.
+  ///    A packed leaf leaves out just that prefix, and has no room for more.
   /// 7. No key is longer than the limit allows, and none lacks its index.
   /// 8. No node is younger than its parent, nor, with `newest`, than that stamp of the snapshot that the tree is looked
   ///    at through.
@@ -59,10 +60,15 @@ extension OrderedIndex {
   private struct Check {
     let keyByteCountMax: Int
     let nodeByteCount: Int
+    /// Holds whole forms of packed leaves, as long as the check lasts.
+    let scratch = NodeStore()
     var violations: [String] = []
 
     /// Checks a node whose entries should lie between `lower` and `upper`. Returns how many there are.
-    mutating func visit(_ node: IndexNode, lower: IndexNode.Entry?, upper: IndexNode.Entry?) -> Int {
+    mutating func visit(_ found: IndexNode, lower: IndexNode.Entry?, upper: IndexNode.Entry?) -> Int {
+      if found.isPacked { checkPacking(of: found) }
+      let node = found.isPacked ? found.unpackedCopy(in: scratch) : found
+      defer { if found.isPacked { scratch.retire(node.pointer) } }
       checkBytes(of: node)
       checkHeads(of: node)
       if node.count == 0 { violations.append("a node of level \(node.level) is empty") }
@@ -103,6 +109,16 @@ extension OrderedIndex {
         total += under
       }
       return total
+    }
+
+    private mutating func checkPacking(of node: IndexNode) {
+      if node.packedPrefixLength != node.prefixLength {
+        violations.append(
+          "a packed leaf leaves out \(node.packedPrefixLength) bytes of its keys, which share \(node.prefixLength)")
+      }
+      if node.gapByteCount < 0 || node.gapByteCount > 15 || node.deadByteCount != 0 {
+        violations.append("a packed leaf has \(node.gapByteCount) unused bytes")
+      }
     }
 
     private mutating func checkBytes(of node: IndexNode) {

@@ -26,8 +26,7 @@ extension OrderedIndex {
       while !node.isLeaf { node = IndexNode(node.child(node.childPosition(of: target))) }
       let position = node.position(of: target, isAfter: false)
       if position < node.count {
-        let order = unsafe compareBytes(node.key(position), node.keyLength(position), target.bytes, target.length)
-        return order == 0 ? RecordID(rawValue: node.id(position)) : nil
+        return node.hasKey(of: target, at: position) ? RecordID(rawValue: node.id(position)) : nil
       }
       // All of the leaf is before the key, so the next leaf has the answer.
       var found: RecordID?
@@ -97,9 +96,11 @@ extension OrderedIndex {
   ) throws(Failure) {
     if root.isNone { return }
     _ = try OrderedIndex.visit(IndexNode(root), from: nil, to: nil) { (node, position) throws(Failure) in
-      let index = unsafe UInt16(bigEndian: node.key(position).loadUnaligned(as: UInt16.self))
-      return unsafe try body(
-        IndexID(rawValue: index), OrderedIndex.ownKey(of: node, at: position), RecordID(rawValue: node.id(position)))
+      try unsafe node.withKey(position) { (key) throws(Failure) in
+        let index = unsafe UInt16(bigEndian: key.loadUnaligned(as: UInt16.self))
+        return try unsafe body(
+          IndexID(rawValue: index), OrderedIndex.ownKey(key), RecordID(rawValue: node.id(position)))
+      }
     }
   }
 }
@@ -180,11 +181,10 @@ extension OrderedIndex {
 // MARK: Walks
 
 extension OrderedIndex {
-  /// The key of an entry without its index ID.
+  /// A key without its index ID.
   @inline(__always)
-  private static func ownKey(of node: IndexNode, at position: Int) -> UnsafeRawBufferPointer {
-    unsafe UnsafeRawBufferPointer(
-      start: node.key(position) + indexByteCount, count: node.keyLength(position) - indexByteCount)
+  private static func ownKey(_ key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(rebasing: key[indexByteCount...])
   }
 
   @inline(__always)
@@ -196,11 +196,15 @@ extension OrderedIndex {
     if reversed {
       return try OrderedIndex.visitReversed(IndexNode(root), from: lower, to: upper) {
         (node, position) throws(Failure) in
-        unsafe try body(OrderedIndex.ownKey(of: node, at: position), RecordID(rawValue: node.id(position)))
+        try unsafe node.withKey(position) { (key) throws(Failure) in
+          try unsafe body(OrderedIndex.ownKey(key), RecordID(rawValue: node.id(position)))
+        }
       }
     }
     return try OrderedIndex.visit(IndexNode(root), from: lower, to: upper) { (node, position) throws(Failure) in
-      unsafe try body(OrderedIndex.ownKey(of: node, at: position), RecordID(rawValue: node.id(position)))
+      try unsafe node.withKey(position) { (key) throws(Failure) in
+        try unsafe body(OrderedIndex.ownKey(key), RecordID(rawValue: node.id(position)))
+      }
     }
   }
 

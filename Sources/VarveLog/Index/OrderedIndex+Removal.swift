@@ -68,10 +68,12 @@ extension OrderedIndex {
   /// again by the next insertion.
   private static func mergeChild(_ place: Int, of inner: IndexNode, in store: NodeStore) {
     for left in [place - 1, place] where left >= 0 && left + 1 < inner.count {
-      let first = IndexNode(inner.child(left))
-      let second = IndexNode(inner.child(left + 1))
-      let used = first.usedByteCount + second.usedByteCount + inner.keyLength(left + 1)
-      if used * 8 > first.capacity * 7 { continue }
+      var first = IndexNode(inner.child(left))
+      var second = IndexNode(inner.child(left + 1))
+      let used = first.unpackedUsedByteCount + second.unpackedUsedByteCount + inner.keyLength(left + 1)
+      if used * 8 > inner.capacity * 7 { continue }
+      if first.isPacked { first = first.unpacked(in: store) }
+      if second.isPacked { second = second.unpacked(in: store) }
       let merged = IndexNode(level: first.level, byteCount: first.pointer.byteCount, in: store)
       for position in 0..<first.count { merged.append(first.entry(position)) }
       for position in 0..<second.count {

@@ -62,6 +62,9 @@ package struct IndexFingerprint: Equatable, Sendable {
 }
 
 extension CheckpointHeader {
+  /// The version of the format, apart from that of the store: a checkpoint of another one is not used, and nothing is
+  /// lost by that.
+  package static let version: UInt32 = 3
   /// The bytes of the header.
   package static let size = 256
   /// The bytes that one checksum covers: few enough that they stay in the processor's cache while they are read.
@@ -90,6 +93,8 @@ extension CheckpointHeader {
     case valid(CheckpointHeader)
     /// A header of a newer format, with its version.
     case newer(UInt32)
+    /// A header of an older format, with its version. Such a checkpoint is not used: the log holds all that it does.
+    case older(UInt32)
     /// Anything else.
     case invalid
   }
@@ -105,7 +110,8 @@ extension CheckpointHeader {
       unsafe checksum(of: bytes) == bytes.integer(at: 12, as: UInt32.self)
     else { return .invalid }
     let version = unsafe bytes.integer(at: 8, as: UInt32.self)
-    guard version <= StoreFormat.version else { return .newer(version) }
+    guard version <= CheckpointHeader.version else { return .newer(version) }
+    guard version == CheckpointHeader.version else { return .older(version) }
     let header = unsafe CheckpointHeader(decoding: bytes)
     return header.isPossible ? .valid(header) : .invalid
   }
@@ -155,7 +161,7 @@ extension CheckpointHeader {
     var result = [UInt8](repeating: 0, count: CheckpointHeader.size)
     unsafe result.withUnsafeMutableBytes { bytes in
       unsafe bytes.setInteger(StoreFormat.checkpointMagic, at: 0)
-      unsafe bytes.setInteger(StoreFormat.version, at: 8)
+      unsafe bytes.setInteger(CheckpointHeader.version, at: 8)
       unsafe bytes.setPosition(position, at: 48)
       let words: [(Int, UInt64)] = [
         (16, storeUUID.high), (24, storeUUID.low), (32, id.rawValue), (40, fileLength), (72, lastFrameOffset),

@@ -131,7 +131,7 @@ import Testing
       segmentsOffset: 1080, checksumsOffset: 1296, checksumOfChecksums: 32, timeMicroseconds: 33)
     let bytes = header.encoded()
     let expected: [(String, UInt64)] = [
-      ("magic", StoreFormat.checkpointMagic), ("formatVersion", 2), ("storeUUID", 11), ("checkpointID", 13),
+      ("magic", StoreFormat.checkpointMagic), ("formatVersion", 3), ("storeUUID", 11), ("checkpointID", 13),
       ("fileLength", 1300), ("positionSegment", 15), ("positionOffset", 16), ("positionSequence", 17),
       ("lastFrameOffset", 18), ("runningChecksum", 19), ("firstSequence", 20), ("recordCount", 21), ("entryCount", 22),
       ("segmentCount", 3), ("tableRoot", 24), ("tableHeight", 2), ("indexRoot", 26), ("indexDefinitions", 27),

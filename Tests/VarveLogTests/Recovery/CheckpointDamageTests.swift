@@ -108,9 +108,11 @@ import VarveTestSupport
       #expect(report.checkpoint == sample.older, "change \(number): \(report)")
       #expect(contents == sample.contents, "change \(number)")
     }
-    var newer = sample.image
-    try newer.changeCheckpoint(sample.newest, version: StoreFormat.version + 1) { _ in }
-    try expectWhole(newer, sample, from: sample.older, unusable: [sample.newest])
+    for version in [CheckpointHeader.version + 1, CheckpointHeader.version - 1] {
+      var other = sample.image
+      try other.changeCheckpoint(sample.newest, version: version) { _ in }
+      try expectWhole(other, sample, from: sample.older, unusable: [sample.newest])
+    }
   }
 
   // The manifest names another position too, in a file whose checksums are right: the frame that should end there does
