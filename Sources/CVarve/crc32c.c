@@ -25,8 +25,9 @@
 /// The polynomial 0x1EDC6F41 with its bits reversed.
 static const uint32_t polynomial = 0x82F63B78;
 
-/// Block lengths of the three streams, multiples of eight: large for throughput, small for what remains.
-enum { block_large = 4096, block_small = 256 };
+/// Block lengths of the three streams, multiples of eight: large for throughput, small for what remains, tiny for
+/// records.
+enum { block_large = 4096, block_small = 256, block_tiny = 64 };
 
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 /// `slices[k][b]`: the sum of byte `b` followed by `k` zero bytes.
@@ -36,6 +37,7 @@ static uint32_t slices[8][256];
 /// `shift[k][b]`: what byte `k` of a sum becomes after a block of zero bytes.
 static uint32_t shift_large[4][256];
 static uint32_t shift_small[4][256];
+static uint32_t shift_tiny[4][256];
 
 /// Carries one sum over `length` zero bytes, byte by byte.
 static uint32_t carry(uint32_t sum, size_t length) {
@@ -73,6 +75,7 @@ static void make_tables(void) {
 #if defined(VARVE_HARDWARE)
   make_shift(shift_large, block_large);
   make_shift(shift_small, block_small);
+  make_shift(shift_tiny, block_tiny);
 #endif
 }
 
@@ -132,11 +135,12 @@ VARVE_HARDWARE
 static uint32_t crc32c_hardware(uint32_t seed, const void *bytes, size_t length) {
   const uint8_t *next = bytes;
   uint32_t sum = ~seed;
-  if (length >= 3 * block_small) pthread_once(&tables_once, make_tables);
   for (; length >= 3 * block_large; length -= 3 * block_large, next += 3 * block_large)
     sum = add_blocks(sum, next, block_large, shift_large);
   for (; length >= 3 * block_small; length -= 3 * block_small, next += 3 * block_small)
     sum = add_blocks(sum, next, block_small, shift_small);
+  for (; length >= 3 * block_tiny; length -= 3 * block_tiny, next += 3 * block_tiny)
+    sum = add_blocks(sum, next, block_tiny, shift_tiny);
   for (; length >= 8; length -= 8, next += 8) sum = ADD_WORD(sum, load_word(next));
   for (; length > 0; length--, next++) sum = ADD_BYTE(sum, *next);
   return ~sum;
@@ -162,10 +166,11 @@ uint32_t varve_crc32c(uint32_t seed, const void *bytes, size_t length) {
 #if defined(VARVE_HARDWARE)
   // 0: not asked yet, 1: yes, 2: no. Threads that ask at the same time get the same answer.
   static int answer = 0;
-  int known = __atomic_load_n(&answer, __ATOMIC_RELAXED);
+  int known = __atomic_load_n(&answer, __ATOMIC_ACQUIRE);
   if (known == 0) {
+    pthread_once(&tables_once, make_tables);
     known = varve_crc32c_uses_hardware() ? 1 : 2;
-    __atomic_store_n(&answer, known, __ATOMIC_RELAXED);
+    __atomic_store_n(&answer, known, __ATOMIC_RELEASE);
   }
   if (known == 1) return crc32c_hardware(seed, bytes, length);
 #endif

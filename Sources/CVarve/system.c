@@ -106,6 +106,22 @@ bool varve_prefers_mapped_stores(int descriptor) {
 #endif
 }
 
+void varve_populate(void *start, size_t length) {
+#if defined(__linux__)
+#if !defined(MADV_POPULATE_WRITE)
+  enum { MADV_POPULATE_WRITE = 23 };
+#endif
+  // Since Linux 5.14. Where it fails the first store into each page finds that out, and pays for it.
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t first = (uintptr_t)start & ~(page - 1);
+  uintptr_t end = (uintptr_t)start + length;
+  if (end > first) madvise((void *)first, end - first, MADV_POPULATE_WRITE);
+#else
+  (void)start;
+  (void)length;
+#endif
+}
+
 int varve_map(int descriptor, uint64_t offset, size_t length, bool is_writable, void **address) {
   int protection = is_writable ? PROT_READ | PROT_WRITE : PROT_READ;
   void *mapped = mmap(NULL, length, protection, MAP_SHARED, descriptor, (off_t)offset);

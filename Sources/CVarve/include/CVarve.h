@@ -137,6 +137,9 @@ int varve_lock_exclusive(int descriptor);
 bool varve_prefers_mapped_stores(int descriptor);
 /// Maps `length` bytes of the file from `offset` on, shared with everybody.
 int varve_map(int descriptor, uint64_t offset, size_t length, bool is_writable, void **address);
+/// Makes the pages of a writable mapping ready to be stored into, from `start` on, as far as the system can do that
+/// (`madvise` with `MADV_POPULATE_WRITE`). Changes no byte; pages behind the end of the file are left alone.
+void varve_populate(void *start, size_t length);
 /// Opens a file without a name that lives in memory, or at least nowhere for long. Returns the descriptor.
 int varve_open_anonymous(void);
 /// Makes a range of the file read as zeros and gives its memory back. Behind the range, up to 16 KiB of zeros may be

@@ -4,8 +4,6 @@ struct ActiveSegment {
   let mapped: MappedSegment
   let id: SegmentID
   let salt: UInt64
-  /// The slot under which locations name the segment, once it was published.
-  var slot: UInt16?
   /// Where the next frame goes.
   var end: UInt64
   /// Up to here the file holds bytes, zeros behind the end.
@@ -42,8 +40,7 @@ struct ActiveSegment {
     let needed = end + UInt64(length)
     let wanted = max(needed, min(capacity, needed + UInt64(reserve)))
     guard wanted > writtenThrough else { return }
-    let step = min(max(writtenThrough, UInt64(options.growthStep)), UInt64(options.growthStepLimit))
-    var target = max(wanted, min(capacity, writtenThrough + step))
+    var target = max(wanted, min(capacity, writtenThrough + growthStep(options)))
     do throws(StoreError) {
       try ActiveSegment.writeZeros(to: file, from: writtenThrough, through: target)
     } catch {
@@ -54,8 +51,20 @@ struct ActiveSegment {
     writtenThrough = target
   }
 
+  /// The bytes that are written ahead next: as many as there are, from the first step to the limit.
+  func growthStep(_ options: StoreOptions) -> UInt64 {
+    min(max(writtenThrough, UInt64(options.growthStep)), UInt64(options.growthStepLimit))
+  }
+
+  /// Where the next growth begins that is not to be waited for: when half of a step is left.
+  func growthMark(_ options: StoreOptions) -> UInt64 {
+    let left = growthStep(options) / 2 + UInt64(options.freeingReserve)
+    return writtenThrough - min(left, writtenThrough)
+  }
+
+  private static let zeros = [UInt8](repeating: 0, count: zeroCallSize)
+
   static func writeZeros(to file: any File, from start: UInt64, through end: UInt64) throws(StoreError) {
-    let zeros = [UInt8](repeating: 0, count: zeroCallSize)
     var place = start
     while place < end {
       // Calls end at multiples of their size, so that no page is written twice.
@@ -78,16 +87,4 @@ struct ActiveSegment {
       try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[0..<8]), at: offset)
     }
   }
-}
-
-/// A segment that was made in advance, so that a roll needs no manifest.
-struct PreparedSegment {
-  let id: SegmentID
-  let salt: UInt64
-  /// The file, once it is made.
-  var file: (any File)?
-  /// Up to here the file holds zeros.
-  var writtenThrough: UInt64 = 0
-  /// Whether the file and its entry are on the device.
-  var isReady = false
 }

@@ -18,18 +18,24 @@ extension Batch {
     return [UInt8](name.utf8)
   }
 
-  /// Completes the frame: versions and checksums of the records, names, header.
-  mutating func finishFrame(
-    sequence: CommitSequence, seed: UInt32, isDisk: Bool, durableThrough: LogPosition, timeMicroseconds: Int64
-  ) -> FrameHeader {
+  /// Appends the names. Returns their lengths.
+  private mutating func appendNames() -> (author: Int, context: Int) {
     let names = self.names
     unsafe names.author.withUnsafeBytes { unsafe buffer.append($0) }
     unsafe names.context.withUnsafeBytes { unsafe buffer.append($0) }
     buffer.append(zeros: names.length - names.author.count - names.context.count)
+    return (names.author.count, names.context.count)
+  }
+
+  /// Completes the frame: versions and checksums of the records, names, header.
+  mutating func finishFrame(
+    sequence: CommitSequence, seed: UInt32, isDisk: Bool, durableThrough: LogPosition, timeMicroseconds: Int64
+  ) -> FrameHeader {
+    let (authorLength, contextNameLength) = author == nil && contextName == nil ? (0, 0) : appendNames()
     var header = FrameHeader(
       length: buffer.count, headerChecksum: 0, payloadChecksum: 0, kind: .commit,
-      flags: isDisk ? FrameHeader.diskFlag : 0, authorLength: names.author.count,
-      contextNameLength: names.context.count, sequence: sequence, timeMicroseconds: timeMicroseconds,
+      flags: isDisk ? FrameHeader.diskFlag : 0, authorLength: authorLength,
+      contextNameLength: contextNameLength, sequence: sequence, timeMicroseconds: timeMicroseconds,
       recordCount: operations.count, durableThrough: durableThrough)
     let bytes = unsafe buffer.bytes
     for operation in operations {

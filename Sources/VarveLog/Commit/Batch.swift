@@ -45,22 +45,29 @@ public struct Batch: ~Copyable {
   var failure: StoreError?
   /// Which store made the batch (``Committer``).
   let storeNumber: UInt64
-  private let recordSizeLimit: Int
-  private let batchSizeLimit: Int
-  private let compressionThreshold: Int
+  private let limits: Limits
   private let indexing: CommitIndexing?
 
-  /// Most commits are of one record that is not long: then the frame takes its memory once.
-  private static let firstCapacity = 512
+  /// What a batch has to know of the store's options.
+  struct Limits {
+    let recordSize: Int
+    let batchSize: Int
+    let compressionThreshold: Int
 
-  init(of storeNumber: UInt64, options: borrowing StoreOptions, indexing: CommitIndexing?) {
+    init(_ options: StoreOptions) {
+      recordSize = options.recordSizeLimit
+      batchSize = options.batchSizeLimit
+      compressionThreshold = options.compressionThreshold
+    }
+  }
+
+  init(of storeNumber: UInt64, limits: Limits, indexing: CommitIndexing?, buffer: consuming FrameBuffer) {
     self.storeNumber = storeNumber
-    recordSizeLimit = options.recordSizeLimit
-    batchSizeLimit = options.batchSizeLimit
-    compressionThreshold = options.compressionThreshold
+    self.limits = limits
     self.indexing = indexing
-    buffer = FrameBuffer(capacity: Batch.firstCapacity)
-    buffer.append(zeros: FrameHeader.size)
+    self.buffer = buffer
+    // The header is written as a whole, once all of it is known.
+    _ = unsafe self.buffer.append(length: FrameHeader.size)
   }
 
   /// Whether the batch does nothing. An empty batch still checks its expectations, and commits nothing.
@@ -156,18 +163,18 @@ public struct Batch: ~Copyable {
   }
 
   private func checkLimits(_ id: RecordID, bodyLength: Int) throws(StoreError) {
-    if bodyLength > recordSizeLimit {
+    if bodyLength > limits.recordSize {
       throw StoreError(
         .limitExceeded,
-        "The body of record \(id) has \(bodyLength) bytes, and recordSizeLimit is \(recordSizeLimit). "
+        "The body of record \(id) has \(bodyLength) bytes, and recordSizeLimit is \(limits.recordSize). "
           + "Nothing was committed; store less, or open the store with a higher limit.", at: .init(record: id))
     }
     // Room for the header, an LZ4 block that turns out longer, and the names at the end.
     let length = buffer.count + RecordHeader.size + bodyLength + 8 + 512
-    if length > batchSizeLimit || operations.count >= Int(Int32.max) {
+    if length > limits.batchSize || operations.count >= Int(Int32.max) {
       throw StoreError(
         .limitExceeded,
-        "The batch would have more than \(batchSizeLimit) bytes, which is batchSizeLimit. Nothing was "
+        "The batch would have more than \(limits.batchSize) bytes, which is batchSizeLimit. Nothing was "
           + "committed; split the work into several commits.", at: .init(record: id))
     }
   }
@@ -192,7 +199,7 @@ public struct Batch: ~Copyable {
     var header = RecordHeader(
       id: id, version: .zero, kind: kind, isCompressed: false, storedLength: body.count, checksum: 0)
     let start = buffer.count
-    if body.count > compressionThreshold, let block = unsafe CompressedBody.encode(body) {
+    if body.count > limits.compressionThreshold, let block = unsafe CompressedBody.encode(body) {
       header.isCompressed = true
       header.storedLength = block.count
       unsafe header.encode(into: buffer.append(length: RecordHeader.size))

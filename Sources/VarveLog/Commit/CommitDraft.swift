@@ -20,16 +20,18 @@ struct CommitDraft {
 
   /// Applies a batch that was checked and appended.
   mutating func apply(
-    _ batch: borrowing Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, _ writer: inout LogWriter
+    _ batch: borrowing Batch, _ plan: CommitPlan?, _ appended: LogWriter.Appended, _ writer: inout LogWriter
   ) {
-    guard let active = writer.active else { preconditionFailure("what was appended stands in the active segment") }
     let slot: UInt16
-    if let known = active.slot {
+    if let known = writer.slot {
       slot = known
     } else {
-      slot = state.addSlot(for: active.mapped, nodes)
-      newSegments.append((active.mapped, slot))
-      writer.active?.slot = slot
+      guard let segment = writer.active?.mapped else {
+        preconditionFailure("what was appended stands in the active segment")
+      }
+      slot = state.addSlot(for: segment, nodes)
+      newSegments.append((segment, slot))
+      writer.slot = slot
     }
     state.apply(batch, plan, appended, in: slot, nodes, &writer.usage)
     isChanged = true
@@ -48,12 +50,17 @@ extension StoreState {
 
   /// Makes of the state what a batch does to it, whose frame stands in the segment of `slot`.
   mutating func apply(
-    _ batch: borrowing Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, in slot: UInt16, _ nodes: NodeStore,
+    _ batch: borrowing Batch, _ plan: CommitPlan?, _ appended: LogWriter.Appended, in slot: UInt16, _ nodes: NodeStore,
     _ usage: inout SegmentUsage
   ) {
     for operation in batch.operations {
       apply(operation, slot: slot, offset: Int(appended.offset) + operation.start, nodes, &usage)
     }
+    sequence = appended.header.sequence
+    if let plan { apply(plan, batch, nodes) }
+  }
+
+  private mutating func apply(_ plan: CommitPlan, _ batch: borrowing Batch, _ nodes: NodeStore) {
     for removal in plan.removals {
       unsafe plan.oldKeys.bytes(of: removal.entry).withUnsafeBytes { key in
         _ = unsafe index.remove(removal.entry.index, key, removal.id, in: nodes)
@@ -65,7 +72,6 @@ extension StoreState {
         _ = try? unsafe index.insert(insertion.entry.index, key, insertion.id, in: nodes)
       }
     }
-    sequence = appended.header.sequence
   }
 
   private mutating func apply(

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The order of commits, and the log that they are written to: the shell around ``CommitLine``.
 ///
 /// Everything that changes the store or its log goes through it: commits, the compactor's moves and syncs, closing.
@@ -6,12 +8,25 @@
 final class CommitQueue: Sendable {
   // What both pointers lead to lives as long as this: variables would cost an exclusivity check at each access.
   private let lock = Lock()
+  /// Who leads, for those who come when nobody does and leave before anybody else came: they take no lock. All other
+  /// changes are made under it.
+  private let lead = Atomic<UInt8>(Lead.nobody)
   // Touched only under the lock.
   private nonisolated(unsafe) let line: UnsafeMutablePointer<CommitLine<CommitRequest>>
   // Touched only by whoever leads. The lock, under which leads begin and end, orders one after the other.
   private nonisolated(unsafe) let writer: UnsafeMutablePointer<LogWriter>
   private let taskLeader = Guarded<TaskLeader?>(nil)
   private let telling = Guarded<Telling?>(nil)
+
+  /// Values of ``lead``.
+  private enum Lead {
+    /// Nobody leads, and nobody stands in the line.
+    static let nobody: UInt8 = 0
+    /// Somebody leads who did not stand in the line, and of whom the line does not know.
+    static let one: UInt8 = 1
+    /// The line says who leads.
+    static let line: UInt8 = 2
+  }
 
   /// What is known while the leader tells the store's observer of commits.
   private struct Telling: Sendable {
@@ -65,7 +80,7 @@ final class CommitQueue: Sendable {
       _ = leadsInTheEnd(request)
       _ = takeGroup()
     }
-    defer { end() }
+    defer { endAtOnce() }
     do throws(Failure) {
       return try unsafe body(&writer.pointee)
     } catch {
@@ -107,11 +122,26 @@ final class CommitQueue: Sendable {
 
   // MARK: Leading
 
-  /// Begins to lead if nobody does and nobody waits. Whoever gets `true` calls ``end(_:)``.
+  /// Begins to lead if nobody does and nobody waits. Whoever gets `true` calls ``endAtOnce()``.
+  @inline(__always)
   func beginAtOnce() -> Bool {
-    lock.lock()
-    defer { lock.unlock() }
-    return unsafe line.pointee.beginAtOnce()
+    lead.compareExchange(expected: Lead.nobody, desired: Lead.one, ordering: .acquiring).exchanged
+  }
+
+  /// Ends a lead without a group.
+  @inline(__always)
+  func endAtOnce() {
+    if lead.compareExchange(expected: Lead.one, desired: Lead.nobody, ordering: .releasing).exchanged { return }
+    end([])
+  }
+
+  /// Puts a request in the line, and tells that of who leads without having stood in it. Under the lock.
+  ///
+  /// - Returns: Whether the request leads.
+  private func append(_ request: CommitRequest) -> Bool {
+    let former = lead.exchange(Lead.line, ordering: .acquiring)
+    if former == Lead.one { _ = unsafe line.pointee.beginAtOnce() }
+    return unsafe line.pointee.append(request, request.need)
   }
 
   /// A request of a thread, which is to be waited for with ``leadsInTheEnd(_:)``.
@@ -122,7 +152,7 @@ final class CommitQueue: Sendable {
   /// Puts the request of a task in the line, and finds somebody to lead if nobody does.
   func enqueue(_ request: CommitRequest) {
     lock.lock()
-    let leads = unsafe line.pointee.append(request, request.need)
+    let leads = append(request)
     lock.unlock()
     if leads { findTaskLeader() }
   }
@@ -139,7 +169,7 @@ final class CommitQueue: Sendable {
     checkIsNotObserver()
     lock.lock()
     defer { lock.unlock() }
-    if unsafe line.pointee.append(request, request.need) { return true }
+    if append(request) { return true }
     while unsafe request.stage == .waits { condition.wait() }
     return unsafe request.stage == .leads
   }
@@ -159,9 +189,10 @@ final class CommitQueue: Sendable {
   }
 
   /// Ends the lead: passes it on, and lets the group know, whose outcomes are set.
-  func end(_ group: [CommitRequest] = []) {
+  func end(_ group: [CommitRequest]) {
     lock.lock()
     let next = unsafe line.pointee.end()
+    if next == nil { lead.store(Lead.nobody, ordering: .releasing) }
     var isTaskNext = false
     // First the next leader, whom the most wait for.
     switch unsafe next?.waiter {

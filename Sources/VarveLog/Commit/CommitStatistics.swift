@@ -86,7 +86,10 @@ public struct CommitStatistics: Equatable, Sendable {
     case .success: commitCount += 1
     case .failure: failureCount += 1
     }
-    guard let nanoseconds else { return }
+    if let nanoseconds { noteLatency(nanoseconds, isDisk: isDisk) }
+  }
+
+  mutating func noteLatency(_ nanoseconds: UInt64, isDisk: Bool) {
     if isDisk { diskLatency.record(nanoseconds) } else { systemLatency.record(nanoseconds) }
   }
 

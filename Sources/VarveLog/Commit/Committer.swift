@@ -41,6 +41,10 @@ final class Committer: Sendable {
   /// Tells the batches of this opening of this store from all others of the process.
   private let storeNumber = Committer.lastStoreNumber.add(1, ordering: .relaxed).newValue
   private static let lastStoreNumber = Atomic<UInt64>(0)
+  /// What batches need to know of the options, which as a whole are costly to copy.
+  private let batchLimits: Batch.Limits
+  /// The memory of a frame for the next batch.
+  private let spareFrame = SpareFrame()
   /// Leads for tasks, which must not block their thread. Started with the first such commit.
   private let taskThread = WorkThread(name: "varve-commit", isLowPriority: false)
   /// Slows commits when the store grows too large.
@@ -54,17 +58,21 @@ final class Committer: Sendable {
     self.context = context
     self.published = published
     self.indexing = indexing.map { CommitIndexing($0) }
+    batchLimits = Batch.Limits(context.options)
     queue = CommitQueue(writer)
-    queue.setTaskLeader { [weak self, taskThread] in
-      // Whoever waits for a commit holds the committer.
-      taskThread.enqueue(.call { self?.lead() })
+    // The task that waits for its commit holds the committer until that was led. A weak reference would make each
+    // reference count of the committer several times as costly.
+    queue.setTaskLeader { [unowned self, taskThread] in
+      taskThread.enqueue(.call { [unowned self] in self.lead() })
     }
   }
 
   deinit { taskThread.requestStop() }
 
   /// An empty batch.
-  func makeBatch() -> Batch { Batch(of: storeNumber, options: context.options, indexing: indexing) }
+  func makeBatch() -> Batch {
+    Batch(of: storeNumber, limits: batchLimits, indexing: indexing, buffer: spareFrame.take())
+  }
 
   /// Has `observer` called with each publication from now on.
   func setObserver(_ observer: (@Sendable ([CommitEvent]) -> Void)?) {
@@ -79,7 +87,7 @@ final class Committer: Sendable {
     try check(batch)
     pace.admit(batch.frameLength)
     if queue.beginAtOnce() {
-      defer { queue.end() }
+      defer { queue.endAtOnce() }
       return try queue.withWriter { writer throws(StoreError) in try commitAtOnce(&batch, isDisk: isDisk, &writer) }
     }
     let request = queue.makeRequest(consume batch, isDisk: isDisk)
@@ -93,7 +101,7 @@ final class Committer: Sendable {
     try check(batch)
     await pace.admit(batch.frameLength)
     if !isDisk, queue.beginAtOnce() {
-      defer { queue.end() }
+      defer { queue.endAtOnce() }
       return try queue.withWriter { writer throws(StoreError) in try commitAtOnce(&batch, isDisk: false, &writer) }
     }
     do throws(SystemError) {
@@ -152,8 +160,8 @@ final class Committer: Sendable {
     let start = isTimed ? monotonicNanoseconds() : 0
     do throws(StoreError) {
       let sequence = try commitAlone(&batch, isDisk: isDisk, &writer)
-      writer.statistics.note(
-        .success(sequence), isDisk: isDisk, nanoseconds: isTimed ? monotonicNanoseconds() - start : nil)
+      writer.statistics.commitCount += 1
+      if isTimed { writer.statistics.noteLatency(monotonicNanoseconds() - start, isDisk: isDisk) }
       return sequence
     } catch {
       writer.statistics.failureCount += 1
@@ -166,7 +174,7 @@ final class Committer: Sendable {
     _ batch: inout Batch, isDisk: Bool, _ writer: inout LogWriter
   ) throws(StoreError) -> CommitSequence {
     try writer.checkIsUsable()
-    let plan = try CommitPlan(batch, state: published.committerState, indexing: indexing)
+    let plan = try plan(batch) { published.committerState }
     if batch.isEmpty {
       // It promises that all before it is on the device, and so of what an unclean opening found, too.
       if isDisk { try writer.noting { writer throws(WriteFailure) in try writer.settleAndSync() } }
@@ -178,6 +186,7 @@ final class Committer: Sendable {
       return appended
     }
     publish(batch, plan, appended, &writer)
+    unsafe spareFrame.give(batch.buffer.takeMemory())
     if let observer = currentObserver {
       let events = [CommitEvent(batch, appended.header.sequence)]
       queue.tell(writer.usage, writer.statistics) { observer(events) }
@@ -227,12 +236,19 @@ final class Committer: Sendable {
   private func append(
     _ batch: inout Batch, isDisk: Bool, to draft: inout CommitDraft, _ writer: inout LogWriter
   ) throws(StoreError) -> CommitSequence {
-    let plan = try CommitPlan(batch, state: draft.state, indexing: indexing)
+    let plan = try plan(batch) { draft.state }
     if batch.isEmpty { return writer.lastSequence }
     let appended = try writer.noting { writer throws(WriteFailure) in try writer.append(&batch, isDisk: isDisk) }
     draft.apply(batch, plan, appended, &writer)
     noteGarbage(appended, &writer)
     return appended.header.sequence
+  }
+
+  /// What a batch will change besides its records, checked; `nil` where there is nothing to check, as in most batches of
+  /// a store without indexes.
+  private func plan(_ batch: borrowing Batch, _ state: () -> StoreState) throws(StoreError) -> CommitPlan? {
+    if indexing == nil, batch.expectations.isEmpty { return nil }
+    return try CommitPlan(batch, state: state(), indexing: indexing)
   }
 
   private var currentObserver: (@Sendable ([CommitEvent]) -> Void)? {
@@ -246,24 +262,35 @@ final class Committer: Sendable {
 
   /// Makes an appended batch visible. Nothing here can fail.
   private func publish(
-    _ batch: borrowing Batch, _ plan: CommitPlan, _ appended: LogWriter.Appended, _ writer: inout LogWriter
+    _ batch: borrowing Batch, _ plan: CommitPlan?, _ appended: LogWriter.Appended, _ writer: inout LogWriter
   ) {
+    if let slot = writer.slot {
+      publish(batch, plan, appended, in: slot, of: nil, &writer)
+    } else if let segment = writer.active?.mapped {
+      writer.slot = publish(batch, plan, appended, in: 0, of: segment, &writer)
+    }
+    noteGarbage(appended, &writer)
+  }
+
+  /// The same for the segment of a slot, or for a segment that has none yet. Returns its slot.
+  @discardableResult
+  @inline(__always)
+  private func publish(
+    _ batch: borrowing Batch, _ plan: CommitPlan?, _ appended: LogWriter.Appended, in known: UInt16,
+    of newSegment: MappedSegment?, _ writer: inout LogWriter
+  ) -> UInt16 {
     // Taken out and put back, so that the table in it is not copied when it changes.
     var usage = SegmentUsage()
     swap(&usage, &writer.usage)
-    let newSegment = writer.active?.slot == nil ? writer.active?.mapped : nil
-    var slot = writer.active?.slot ?? 0
-    let isLarge = batch.operations.count + plan.insertions.count + plan.removals.count > Committer.smallBatchLimit
-    published.publish(isLarge: isLarge) { state, nodes in
+    var slot = known
+    let editCount = batch.operations.count + (plan.map { $0.insertions.count + $0.removals.count } ?? 0)
+    published.publish(isLarge: editCount > Committer.smallBatchLimit) { state, nodes in
       if let newSegment { slot = state.addSlot(for: newSegment, nodes) }
       state.apply(batch, plan, appended, in: slot, nodes, &usage)
     }
-    writer.usage = usage
-    if let newSegment {
-      writer.active?.slot = slot
-      published.keep(newSegment, in: slot)
-    }
-    noteGarbage(appended, &writer)
+    swap(&usage, &writer.usage)
+    if let newSegment { published.keep(newSegment, in: slot) }
+    return slot
   }
 }
 

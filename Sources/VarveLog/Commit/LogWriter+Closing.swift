@@ -5,6 +5,8 @@ extension LogWriter {
     isClosed = true
     // Whatever else is at work: from here on the files belong to whoever opens the store next.
     defer { context.manifests.close() }
+    finishGrowth()
+    do throws(WriteFailure) { try finishPreparation() } catch { throw note(error) }
     guard poison == nil else { return }
     do throws(WriteFailure) {
       try settleAndSync()

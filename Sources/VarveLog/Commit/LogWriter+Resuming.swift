@@ -23,9 +23,9 @@ extension LogWriter {
     let file = try folder.openFile(StoreLayout.fileName(last.file), for: .writing)
     let capacity = max(UInt64(context.options.segmentSizeLimit), last.end)
     let mapped = MappedSegment(last.file, mapping: try file.map(length: Int(capacity), for: .writing))
-    let slot = builder.replaceMapping(mapped)
+    slot = builder.replaceMapping(mapped)
     active = ActiveSegment(
-      file: file, mapped: mapped, id: last.file.id, salt: last.salt, slot: slot, end: last.end,
+      file: file, mapped: mapped, id: last.file.id, salt: last.salt, end: last.end,
       writtenThrough: last.end, capacity: capacity, firstSequence: last.firstSequence, running: last.running,
       lastFrameOffset: last.lastFrameOffset, usesMapping: file.prefersMappedStores)
   }

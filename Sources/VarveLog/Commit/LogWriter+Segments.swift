@@ -1,70 +1,4 @@
 extension LogWriter {
-  /// Lists the next segment in the manifest, makes its file and writes its first zeros, all durable. Then a roll
-  /// needs no manifest and no new file. A second call goes on where a first one met a full disk.
-  mutating func prepare() throws(WriteFailure) {
-    if prepared?.isReady == true { return }
-    if prepared == nil {
-      let next = PreparedSegment(id: context.manifests.newSegmentID(), salt: context.newSalt())
-      try list(next)
-      prepared = next
-    }
-    guard var next = prepared else { return }
-    defer { prepared = next }
-    let folder = context.segmentFolder
-    if next.file == nil { next.file = try makeFile(of: &next) }
-    guard let file = next.file else { return }
-    var step = UInt64(min(context.options.growthStep, context.options.segmentSizeLimit))
-    do throws(StoreError) {
-      try ActiveSegment.writeZeros(to: file, from: next.writtenThrough, through: step)
-    } catch {
-      // On a disk that is nearly full little is better than nothing: deletes need little.
-      let least = UInt64(context.options.freeingReserve)
-      guard error.code == .diskFull, least > next.writtenThrough else { throw .clean(error) }
-      step = least
-      let start = next.writtenThrough
-      try cleanly { () throws(StoreError) in try ActiveSegment.writeZeros(to: file, from: start, through: least) }
-    }
-    next.writtenThrough = step
-    try poisoningly { () throws(StoreError) in
-      try file.sync()
-      try folder.sync()
-    }
-    next.isReady = true
-  }
-
-  /// Makes the file of a listed segment. If there is a file of that name already, left behind by an attempt that was
-  /// said to have failed or put there by somebody, it stays as it is, and the segment gets another number.
-  private mutating func makeFile(of next: inout PreparedSegment) throws(WriteFailure) -> any File {
-    let folder = context.segmentFolder
-    while true {
-      do throws(StoreError) {
-        return try folder.createFile(StoreLayout.fileName(SegmentFile(kind: .log, id: next.id)))
-      } catch {
-        guard error.code == .alreadyExists else { throw .clean(error) }
-      }
-      let other = PreparedSegment(id: context.manifests.newSegmentID(), salt: context.newSalt())
-      try list(other, insteadOf: next.id)
-      next = other
-    }
-  }
-
-  /// Lists a segment that is about to be made, together with what became known since the last manifest.
-  private mutating func list(
-    _ next: PreparedSegment, insteadOf former: SegmentID? = nil
-  ) throws(WriteFailure) {
-    let filled = self.filled
-    try context.manifests.replace(provenEnd: durable) { manifest in
-      LogWriter.seal(filled, in: &manifest)
-      manifest.closedEnd = nil
-      manifest.segments.removeAll { $0.file.id == former }
-      manifest.segments.append(
-        ManifestSegment(
-          file: SegmentFile(kind: .log, id: next.id), isSealed: false, salt: next.salt, logicalEnd: 0,
-          firstSequence: .zero, lastSequence: .zero))
-    }
-    self.filled.removeAll()
-  }
-
   /// Throws when a commit would need one segment too many. A compaction may begin another.
   func checkSegmentCount() throws(WriteFailure) {
     let limit = context.options.segmentCountMax
@@ -91,6 +25,7 @@ extension LogWriter {
   /// Seals the active segment and goes on in the prepared one.
   mutating func roll(for length: Int) throws(WriteFailure) {
     try prepare()
+    finishGrowth()
     guard let full = active else { return }
     try activate(for: length) { () throws(WriteFailure) in
       try poisoningly { () throws(StoreError) in try full.file.setSize(full.end) }
@@ -120,7 +55,7 @@ extension LogWriter {
     let mapping = try cleanly { () throws(StoreError) in try file.map(length: capacity, for: .writing) }
     return ActiveSegment(
       file: file, mapped: MappedSegment(SegmentFile(kind: .log, id: next.id), mapping: mapping), id: next.id,
-      salt: next.salt, slot: nil, end: UInt64(SegmentHeader.size), writtenThrough: next.writtenThrough,
+      salt: next.salt, end: UInt64(SegmentHeader.size), writtenThrough: next.writtenThrough,
       capacity: UInt64(capacity), usesMapping: file.prefersMappedStores)
   }
 
@@ -139,6 +74,7 @@ extension LogWriter {
     noteUnsynced(segment.file)
     prepared = nil
     active = segment
+    slot = nil
     running = RunningChecksum()
     end = LogPosition(segment: segment.id, offset: segment.end, sequence: end.sequence)
   }

@@ -3,8 +3,16 @@ struct LogWriter {
   let context: StoreContext
   /// The segment that is written to. `nil` before the first change of a new store, or after an unclean opening.
   var active: ActiveSegment?
+  /// The slot under which locations name the active segment, once it was published.
+  var slot: UInt16?
   /// The segment that will follow.
   var prepared: PreparedSegment?
+  /// The growth of the active segment beside commits, if there is one.
+  var growth: SegmentGrowth?
+  /// The preparation of the next segment beside commits, if there is one.
+  var preparation: BackgroundPreparation?
+  /// A frame that ends here or before needs no look at segments.
+  var roomMark: UInt64 = 0
   /// Where the log ends, as long as there is no active segment.
   var end: LogPosition
   /// The running checksum of the segment in which the log ends, as long as there is no active segment.
@@ -74,7 +82,7 @@ struct LogWriter {
   /// Appends a batch as the next frame. Rolls to the next segment when this one is full.
   mutating func append(_ batch: inout Batch, isDisk: Bool) throws(WriteFailure) -> Appended {
     let length = batch.frameLength
-    try makeRoom(for: length, isFreeing: batch.hasOnlyDeletes)
+    if end.offset + UInt64(length) > roomMark { try lookForRoom(for: length, isFreeing: batch.hasOnlyDeletes) }
     // Changed in place: taken out it would cost a reference count for each of its parts.
     guard let offset = active?.end, let salt = active?.salt, let id = active?.id else {
       preconditionFailure("making room opens a segment")
@@ -97,44 +105,6 @@ struct LogWriter {
 
   mutating func noteUnsynced(_ file: any File) {
     if unsynced.last !== file { unsynced.append(file) }
-  }
-
-  /// Opens, rolls and grows segments as needed for a frame of `length` bytes. A full disk is met here.
-  ///
-  /// - Parameter isFreeing: Whether the frame makes room in the end, and may use the reserve that others leave.
-  private mutating func makeRoom(for length: Int, isFreeing: Bool) throws(WriteFailure) {
-    if active == nil {
-      try checkSegmentCount()
-      try startSegment(for: length)
-    }
-    if let end = active?.end, let capacity = active?.capacity, end + UInt64(length) > capacity {
-      try checkSegmentCount()
-      try roll(for: length)
-    }
-    let reserve = isFreeing ? 0 : context.options.freeingReserve
-    if let end = active?.end, let written = active?.writtenThrough, end + UInt64(length + reserve) > written {
-      let options = context.options
-      try cleanly { () throws(StoreError) in try active?.grow(for: length, reserve: reserve, options: options) }
-    }
-    // At the end of a segment the next one is what deletes find room in.
-    if !isFreeing, prepared?.isReady != true, let end = active?.end, let capacity = active?.capacity,
-      end > UInt64(SegmentHeader.size), end + UInt64(length + reserve) > capacity
-    {
-      try checkSegmentCount()
-      try prepare()
-    }
-    try prepareEarly()
-  }
-
-  /// Prepares the next segment when this one is half full. That there is no room for it is not yet a failure.
-  private mutating func prepareEarly() throws(WriteFailure) {
-    guard let end = active?.end, let capacity = active?.capacity, end > capacity / 2, prepared?.isReady != true else {
-      return
-    }
-    do throws(WriteFailure) {
-      try checkSegmentCount()
-      try prepare()
-    } catch { if error.poisons { throw error } }
   }
 
   // MARK: Durability

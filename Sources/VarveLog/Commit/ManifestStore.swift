@@ -68,6 +68,19 @@ final class ManifestStore: Sendable {
   /// Whether nothing may be changed any more.
   var isClosed: Bool { state.withLock { $0.end != nil } }
 
+  /// Makes the entries of the segment folder durable. A failure ends the manifest in the same step: the system tells of
+  /// a lost entry once, and what somebody else syncs after that must name nothing.
+  func syncSegmentFolder() throws(WriteFailure) {
+    try state.withLock { state throws(WriteFailure) in
+      do throws(StoreError) {
+        try segmentFolder.sync()
+      } catch {
+        state.end = state.end ?? error
+        throw .poisoning(error)
+      }
+    }
+  }
+
   /// Replaces the manifest by an edited copy, and makes that durable.
   ///
   /// - Parameter provenEnd: Up to where the log is now known to be on the device.

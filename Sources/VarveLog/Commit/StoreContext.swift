@@ -16,6 +16,10 @@ final class StoreContext: Sendable {
   let manifests: ManifestStore
   /// Who copies files that a compaction may want to remove.
   let removals = RemovalHold()
+  /// Where segments are grown and prepared beside commits.
+  let threads = SegmentThreads()
+  /// So that a clock that is the system's costs no reference count to find that out.
+  private let hasClock: Bool
   private let generator: Guarded<SaltGenerator>
   private let checkpointSuggestion = Guarded<Suggestion?>(nil)
 
@@ -24,6 +28,7 @@ final class StoreContext: Sendable {
     self.segmentFolder = segmentFolder
     self.options = options
     manifests = ManifestStore(manifest, folder: folder, segmentFolder: segmentFolder)
+    hasClock = options.clock != nil
     generator = Guarded(SaltGenerator(seed: options.randomSeed))
   }
 
@@ -48,7 +53,7 @@ final class StoreContext: Sendable {
 
   /// The wall clock, in microseconds since 1970.
   var timeMicroseconds: Int64 {
-    if let clock = options.clock { return clock() }
+    if hasClock, let clock = options.clock { return clock() }
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000

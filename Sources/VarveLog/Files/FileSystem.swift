@@ -85,6 +85,9 @@ public protocol File: AnyObject, Sendable {
   /// Whether stores into mappings are as good as writes on the file system that the file is on. If not, the log is
   /// written with ``write(_:at:)``.
   var prefersMappedStores: Bool { get }
+  /// Whether the log is grown on a thread of its own, ahead of commits. By default it is not, so that the calls of a
+  /// store come in an order that can be repeated.
+  var prefersGrowthAhead: Bool { get }
   /// The size in bytes.
   func size() throws(StoreError) -> UInt64
   /// Reads into `buffer` from byte `offset` on. Returns the number of bytes, which is smaller than the buffer only
@@ -104,6 +107,11 @@ public protocol File: AnyObject, Sendable {
   func close()
 }
 
+extension File {
+  /// Not asked for.
+  public var prefersGrowthAhead: Bool { false }
+}
+
 /// A part of a file in memory. Unmapped when the object goes.
 public protocol FileMapping: AnyObject, Sendable {
   /// The first byte. Valid as long as the object lives.
@@ -115,4 +123,12 @@ public protocol FileMapping: AnyObject, Sendable {
   func store(_ bytes: UnsafeRawBufferPointer, at offset: Int)
   /// Stores eight bytes at `offset`, a multiple of eight, in one piece and after all earlier stores (release).
   func storeWord(_ word: UInt64, at offset: Int)
+  /// Makes bytes ready to be stored into, so that the first store is as fast as the next. May do nothing; changes no
+  /// byte. They must have been mapped for writing and lie within the file.
+  func prepareStores(_ range: Range<Int>)
+}
+
+extension FileMapping {
+  /// Does nothing.
+  public func prepareStores(_ range: Range<Int>) {}
 }

@@ -40,6 +40,11 @@ import CVarve
     unsafe varve_store_release(start + offset, word.littleEndian)
   }
 
+  func prepareStores(_ range: Range<Int>) {
+    checkStore(of: range.count, at: range.lowerBound)
+    unsafe varve_populate(start + range.lowerBound, range.count)
+  }
+
   private func checkStore(of count: Int, at offset: Int) {
     precondition(access == .writing, "a mapping for reading takes no stores")
     precondition(offset >= 0, "a store must not lie before the mapping")

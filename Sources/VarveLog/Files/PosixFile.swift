@@ -4,6 +4,7 @@ import CVarve
 final class PosixFile: File {
   let path: String
   let prefersMappedStores: Bool
+  let prefersGrowthAhead = true
   private let descriptor: Descriptor
 
   /// Takes an open descriptor over, if it is a regular file.

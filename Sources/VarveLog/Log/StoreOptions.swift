@@ -48,8 +48,10 @@ public struct StoreOptions: Sendable {
   package var checkpointIntervalMin = 1 << 20
   /// Bytes of a prepared segment that are written ahead. Default: 64 KiB, so that a store of ten objects stays small.
   package var growthStep = 64 << 10
-  /// The most bytes that are written ahead in one commit.
+  /// The most bytes that are written ahead at once.
   package var growthStepLimit = 1 << 20
+  /// Whether segments are grown and prepared on threads of their own. Default: as their file system prefers.
+  package var growsAhead: Bool?
   /// Bytes written ahead that only deletes may use, and that a compaction gives back when the disk is full.
   package var freeingReserve = 16 << 10
   /// Segments that the log may have. Locations number them with 16 bits; the difference is for compactions, whose

@@ -69,7 +69,11 @@ public final class LogStore: Sendable {
     }
   }
 
-  deinit { stopCompacting() }
+  deinit {
+    stopCompacting()
+    // Before the lock goes, behind which somebody else may open the store.
+    context.threads.stop()
+  }
 
   // MARK: Opening and closing
 
@@ -111,7 +115,10 @@ public final class LogStore: Sendable {
     // The compactor may be waiting for the checkpointer.
     checkpointer?.stop()
     stopCompacting()
-    defer { lock.withLock { $0.take() }?.unlock() }
+    defer {
+      context.threads.stop()
+      lock.withLock { $0.take() }?.unlock()
+    }
     checkpointer?.writeBeforeClosing()
     try committer?.queue.withTurn { writer throws(StoreError) in try writer.close() }
   }
