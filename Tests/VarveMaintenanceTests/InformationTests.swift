@@ -123,7 +123,7 @@ import VarveTestSupport
     #expect(
       try information.json()
         == #"{"bytes":\#(information.byteCount),"clean":true,"cuts":[],"entities":[{"count":3,"name":"Food","number":1},"#
-        + #"{"count":1,"name":"Shelf","number":2}],"foreignRecords":0,"formatVersion":2,"lastSequence":8,"#
+        + #"{"count":1,"name":"Shelf","number":2}],"foreignRecords":0,"formatVersion":3,"lastSequence":8,"#
         + #""manifestIsDamaged":false,"objects":4,"path":"sample.varve","schemaVersion":1,"segments":\#(segments),"#
         + #""unlistedFiles":[],"uuid":"\#(information.uuid)"}"#)
     var other = information

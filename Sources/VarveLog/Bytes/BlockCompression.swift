@@ -26,19 +26,28 @@ package enum BlockCompression {
 
   /// Restores exactly `decodedLength` bytes at the start of `target`, which must have room for them and not overlap.
   ///
-  /// No input, however damaged, makes this read outside `bytes` or write behind `decodedLength`.
+  /// No input, however damaged, makes this read outside `bytes` and `dictionary`, or write behind `decodedLength`.
   ///
+  /// - Parameter dictionary: What the bytes were compressed with; empty for none.
   /// - Returns: Whether the bytes are a block of exactly that decoded length. If not, `target` holds junk.
   package static func decompress(
-    _ bytes: UnsafeRawBufferPointer, decodedLength: Int, into target: UnsafeMutableRawBufferPointer
+    _ bytes: UnsafeRawBufferPointer, decodedLength: Int, into target: UnsafeMutableRawBufferPointer,
+    dictionary: UnsafeRawBufferPointer = unsafe .init(start: nil, count: 0)
   ) -> Bool {
     precondition(decodedLength <= target.count, "the target of a decompression must have room for the decoded length")
     guard decodedLength > 0, decodedLength <= inputSizeMax, bytes.count <= compressedSizeMax(of: decodedLength)
     else { return false }
     guard let input = bytes.baseAddress, let output = target.baseAddress else { return false }
-    let restored = unsafe LZ4_decompress_safe(
-      input.assumingMemoryBound(to: CChar.self), output.assumingMemoryBound(to: CChar.self), Int32(bytes.count),
-      Int32(decodedLength))
+    let restored: Int32
+    if let known = dictionary.baseAddress {
+      restored = unsafe LZ4_decompress_safe_usingDict(
+        input.assumingMemoryBound(to: CChar.self), output.assumingMemoryBound(to: CChar.self), Int32(bytes.count),
+        Int32(decodedLength), known.assumingMemoryBound(to: CChar.self), Int32(dictionary.count))
+    } else {
+      restored = unsafe LZ4_decompress_safe(
+        input.assumingMemoryBound(to: CChar.self), output.assumingMemoryBound(to: CChar.self), Int32(bytes.count),
+        Int32(decodedLength))
+    }
     return Int(restored) == decodedLength
   }
 }

@@ -93,9 +93,9 @@ extension StoreState {
   func recordLength(at location: RecordLocation) -> Int {
     if let length = location.storedLength { return length }
     let slot = slots[location.slot]
+    // Which record it is makes no difference to its length.
     guard let base = unsafe slot.baseAddress, location.offset + RecordHeader.size <= slot.length,
-      let header = unsafe RecordHeader(
-        decoding: UnsafeRawBufferPointer(start: base + location.offset, count: RecordHeader.size))
+      let header = unsafe RecordHeader(of: RecordID(rawValue: 0), at: location.offset, inSegment: base)
     else { return RecordLocation.storedLengthLimit }
     return header.recordLength
   }

@@ -95,9 +95,10 @@ struct StateBuilder: RecoveryVisitor {
   }
 
   private func version(at location: RecordLocation) -> CommitSequence? {
-    guard let base = unsafe state.slots[location.slot].baseAddress else { return nil }
-    let bytes = unsafe UnsafeRawBufferPointer(start: base + location.offset, count: RecordHeader.size)
-    return unsafe RecordHeader(decoding: bytes)?.version
+    let slot = state.slots[location.slot]
+    guard let base = unsafe slot.baseAddress, location.offset + RecordHeader.size <= slot.length else { return nil }
+    // Which record it is makes no difference to its version.
+    return unsafe RecordHeader(of: RecordID(rawValue: 0), at: location.offset, inSegment: base)?.version
   }
 }
 

@@ -31,6 +31,7 @@ extension CompactionRunner {
     // Taken anew after each wait, so that none is held meanwhile.
     var snapshot: Snapshot? = published.snapshot()
     var forgotten = group.forgottenDelete
+    var sample = group.sample
     let horizon = group.deleteHorizon
     do throws(StoreError) {
       try context.readSegment(
@@ -42,6 +43,7 @@ extension CompactionRunner {
           snapshot = published.snapshot()
         },
         { record, _ throws(StoreError) in
+          if record.kind == .put { sample.note(record.id) }
           guard record.kind == .delete, failure == nil else { return }
           // What exists again hides older values itself.
           guard !(snapshot ?? published.snapshot()).contains(record.id), record.version > horizon else {
@@ -56,6 +58,7 @@ extension CompactionRunner {
     if let failure { throw failure }
     try write(&newest, of: group, to: &writer)
     group.forgottenDelete = forgotten
+    group.sample = sample
   }
 
   private mutating func write(
@@ -108,15 +111,19 @@ extension CompactionRunner {
     _ id: RecordID, at location: RecordLocation, in snapshot: Snapshot, of group: Group,
     to writer: inout CompactionWriter
   ) throws(WriteFailure) -> Int {
-    let record = try unsafe cleanly { () throws(StoreError) in
-      try unsafe snapshot.state.wholeRecord(at: location, of: id)
+    let state = snapshot.state
+    let record = try unsafe cleanly { () throws(StoreError) in try unsafe state.record(at: location, of: id) }
+    var encoded = try unsafe writer.encode(record, at: location, in: state)
+    if unsafe writer.isFull(for: encoded.header.recordLength) {
+      try finishOutput(of: group, &writer)
+      // The next output may have a dictionary which that one had not.
+      unsafe encoded = try writer.encode(record, at: location, in: state)
     }
-    let length = record.count
-    if writer.isFull(for: length) { try finishOutput(of: group, &writer) }
-    try unsafe writer.append(record)
+    try unsafe writer.append(encoded.header, encoded.body)
     pacer.progress.recordCount += 1
     report.recordCount += 1
-    return length
+    // What is read counts as well as what is written: compressing costs about as much as a longer copy.
+    return unsafe max(record.header.recordLength, encoded.header.recordLength)
   }
 
   private mutating func spend(_ byteCount: Int) throws(WriteFailure) {

@@ -55,23 +55,10 @@ extension CompactionRunner {
   ) throws(WriteFailure) {
     var moves: [Move] = []
     moves.reserveCapacity(CompactionRunner.movesPerTurn)
-    let bytes = unsafe UnsafeRawBufferPointer(start: output.mapping.baseAddress, count: end)
-    var frame = SegmentHeader.size
-    while frame + FrameHeader.size <= end {
-      let frameEnd = unsafe frame + Int(bytes.integer(at: frame, as: UInt32.self))
-      let count = unsafe Int(bytes.integer(at: frame + 32, as: UInt32.self))
-      var place = frame + FrameHeader.size
-      for _ in 0..<count where place + RecordHeader.size <= end {
-        let header = unsafe RecordHeader(
-          decoding: UnsafeRawBufferPointer(rebasing: bytes[place..<place + RecordHeader.size]))
-        guard let header else { break }
-        moves.append(
-          Move(id: header.id, offset: place, length: header.recordLength, isDelete: header.kind == .delete))
-        place += header.recordLength
-        if moves.count == CompactionRunner.movesPerTurn { try perform(&moves, in: slot, from: group) }
-      }
-      guard frameEnd > frame else { break }
-      frame = frameEnd
+    try output.forEachRecord(through: end) { header, place throws(WriteFailure) in
+      moves.append(
+        Move(id: header.id, offset: place, length: header.recordLength, isDelete: header.kind == .delete))
+      if moves.count == CompactionRunner.movesPerTurn { try perform(&moves, in: slot, from: group) }
     }
     try perform(&moves, in: slot, from: group)
     committer.queue.withTurn { writer in writer.isInstallingOutput = false }

@@ -157,6 +157,8 @@ struct CompactionRunner {
     var deleteHorizon: CommitSequence
     /// The highest sequence of a delete record that was not copied.
     var forgottenDelete = CommitSequence.zero
+    /// Some of the records that will be copied.
+    var sample = CompactionSample()
   }
 
   /// Syncs the log through the inputs, and looks which deletes hide something outside of them.
@@ -184,13 +186,15 @@ struct CompactionRunner {
   private mutating func compact(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) {
     try look()
     var group = try begin(inputs)
-    var writer = CompactionWriter(context, inputs: inputs.map(\.file.id))
+    var writer = CompactionWriter(
+      context, inputs: inputs.map(\.file.id), sequenceBase: inputs.map(\.firstSequence).min() ?? .zero)
     defer {
       report.deleteCount += writer.deleteCount
       writer.end()
     }
     try writer.prepare(byteCount: inputs.reduce(0) { $0 + $1.bytes.live + $1.bytes.deletes })
     try copyDeletes(&group, to: &writer)
+    writer.codec = chooseCodec(for: group)
     try copyRecords(of: group, to: &writer)
     try finishOutput(of: group, &writer)
     writer.end()

@@ -84,16 +84,6 @@ extension LogWriter {
   }
 }
 
-extension StoreState {
-  /// The whole record at a location, header and padding included, with its checksum compared.
-  @unsafe
-  func wholeRecord(at location: RecordLocation, of id: RecordID) throws(StoreError) -> UnsafeRawBufferPointer {
-    let record = try unsafe record(at: location, of: id)
-    let start = unsafe record.storedBody.baseAddress.unsafelyUnwrapped - RecordHeader.size
-    return unsafe UnsafeRawBufferPointer(start: start, count: record.header.recordLength)
-  }
-}
-
 extension ObjectTable {
   /// Calls `body` with each record of every entity from `first` on, in the order of IDs, until it returns `false`.
   ///

@@ -122,16 +122,17 @@ package struct RowReference {
 
 /// The memory of a row that was stored compressed.
 @safe package final class DecodedRow: Sendable {
-  /// The bytes of the row. Written before they are shared, never after.
-  package nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
+  /// The bytes of the row. Written by who makes it, never after it is shared.
+  fileprivate nonisolated(unsafe) let memory: UnsafeMutableRawBufferPointer
 
-  init(_ body: [UInt8]) {
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(body.count, 1), alignment: 8)
-    unsafe memory.copyBytes(from: body)
-    unsafe bytes = UnsafeRawBufferPointer(start: memory.baseAddress, count: body.count)
+  /// The bytes of the row.
+  package var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(memory) }
+
+  fileprivate init(byteCount: Int) {
+    unsafe memory = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 8)
   }
 
-  deinit { unsafe bytes.deallocate() }
+  deinit { unsafe memory.deallocate() }
 }
 
 extension Snapshot {
@@ -154,7 +155,8 @@ extension Snapshot {
     let record = try unsafe state.record(at: location, of: id)
     let version = unsafe record.header.version
     if unsafe record.header.isCompressed {
-      let buffer = DecodedRow(try unsafe state.decompress(record, at: location))
+      let buffer = DecodedRow(byteCount: try unsafe state.decodedLength(of: record, at: location))
+      try unsafe state.decode(record, at: location, into: buffer.memory)
       return unsafe RowReference(
         baseAddress: buffer.bytes.baseAddress.unsafelyUnwrapped, count: buffer.bytes.count, version: version,
         location: location, buffer: buffer)

@@ -28,9 +28,10 @@ extension StoreState {
       try verify(slot, offset: offset, id: id)
       unsafe varve_or_relaxed(word, bit)
     }
-    let bytes = unsafe UnsafeRawBufferPointer(start: base + offset, count: RecordHeader.size)
-    guard let header = unsafe RecordHeader(decoding: bytes) else { throw damagedRecord(slot, offset, id) }
-    let body = unsafe UnsafeRawBufferPointer(start: base + offset + RecordHeader.size, count: header.storedLength)
+    guard let header = unsafe RecordHeader(of: id, at: offset, inSegment: base) else {
+      throw damagedRecord(slot, offset, id)
+    }
+    let body = unsafe UnsafeRawBufferPointer(start: base + offset + header.length, count: header.storedLength)
     return unsafe RawRecord(header: header, storedBody: body)
   }
 
@@ -39,17 +40,15 @@ extension StoreState {
     guard offset + RecordHeader.size <= slot.length, let base = unsafe slot.baseAddress else {
       throw damagedRecord(slot, offset, id)
     }
-    let start = unsafe base + offset
-    guard let header = unsafe RecordHeader(decoding: .init(start: start, count: RecordHeader.size)),
-      header.id == id, header.kind != .delete, offset + RecordHeader.size + header.storedLength <= slot.length
+    // The lower half of a packed header's ID stands in it, the upper half is checked by the checksum.
+    guard let header = unsafe RecordHeader(of: id, at: offset, inSegment: base), header.id == id,
+      header.kind != .delete, offset + header.length + header.storedLength <= slot.length
     else { throw damagedRecord(slot, offset, id) }
-    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: RecordHeader.size + header.storedLength)
-    guard unsafe RecordHeader.checksum(record: bytes, storedLength: header.storedLength) == header.checksum else {
-      throw damagedRecord(slot, offset, id)
-    }
+    let body = unsafe UnsafeRawBufferPointer(start: base + offset + header.length, count: header.storedLength)
+    guard unsafe header.checksum(storedBody: body) == header.checksum else { throw damagedRecord(slot, offset, id) }
   }
 
-  private func damagedRecord(_ slot: SegmentSlot, _ offset: Int, _ id: RecordID) -> StoreError {
+  func damagedRecord(_ slot: SegmentSlot, _ offset: Int, _ id: RecordID) -> StoreError {
     return StoreError(
       .corrupt,
       "Record \(id) is damaged: what stands in its place has another checksum. Other records can still be read; "
@@ -63,7 +62,7 @@ extension StoreState {
     return unsafe try record(at: location, of: id).header.version
   }
 
-  /// Hands the decoded body of the record at `location` to `body`.
+  /// Hands the body of the record at `location` to `body`, decoded if it is stored compressed.
   ///
   /// - Throws: `.corrupt`, and what `body` throws.
   @inline(__always)
@@ -72,36 +71,8 @@ extension StoreState {
   ) throws -> Result {
     let record = try unsafe record(at: location, of: id)
     if unsafe record.header.isCompressed {
-      let decoded = try unsafe decompress(record, at: location)
-      return unsafe try body(record.header, decoded.span.bytes)
+      return unsafe try withDecodedBody(of: record, at: location) { bytes in unsafe try body(record.header, bytes) }
     }
     return unsafe try body(record.header, record.storedBody.bytes)
-  }
-
-  /// The decoded body of a compressed record.
-  @inline(never)
-  package func decompress(_ record: RawRecord, at location: RecordLocation) throws(StoreError) -> [UInt8] {
-    guard let body = unsafe CompressedBody.decode(record.storedBody) else {
-      throw unsafe damagedRecord(slots[location.slot], location.offset, record.header.id)
-    }
-    return body
-  }
-}
-
-extension CompressedBody {
-  /// Decodes a stored body. Returns `nil` when it does not decode to exactly the length that it names.
-  package static func decode(_ stored: UnsafeRawBufferPointer) -> [UInt8]? {
-    guard stored.count >= prefixSize else { return nil }
-    let length = unsafe Int(stored.integer(at: 0, as: UInt32.self))
-    // LZ4 makes at most 255 bytes of one: a length beyond that is a lie, and is not worth the memory.
-    guard length <= RecordHeader.storedLengthMax, length <= (stored.count - prefixSize) * 255 + 64 else { return nil }
-    let block = unsafe UnsafeRawBufferPointer(rebasing: stored[prefixSize...])
-    var isWhole = false
-    let body = unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
-      isWhole = unsafe BlockCompression.decompress(
-        block, decodedLength: length, into: UnsafeMutableRawBufferPointer(buffer))
-      count = isWhole ? length : 0
-    }
-    return isWhole ? body : nil
   }
 }

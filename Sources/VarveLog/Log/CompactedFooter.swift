@@ -60,7 +60,16 @@ extension SegmentScanner {
       }
       switch header.kind {
       case .commit: throw damagedCompacted(at: offset, "a commit where moved records are expected")
-      case .moved:
+      case .dictionary:
+        guard offset == UInt64(CompactedDictionary.frameOffset) else {
+          throw damagedCompacted(at: offset, "a dictionary where moved records are expected")
+        }
+        guard try dictionary(in: header) != nil else {
+          throw damagedCompacted(at: offset, "its dictionary is none")
+        }
+        running.add(header)
+        offset += UInt64(header.length)
+      case .moved, .packed:
         try forEachRecord(of: header, at: offset, visit)
         running.add(header)
         recordCount += UInt64(header.recordCount)
@@ -75,6 +84,16 @@ extension SegmentScanner {
         return footer
       }
     }
+  }
+
+  /// The dictionary of a compacted segment, whose first frame this is; `nil` when it is none, or is damaged.
+  package mutating func dictionary(in frame: FrameHeader) throws(StoreError) -> [UInt8]? {
+    let length = frame.length - FrameHeader.size
+    guard frame.kind == .dictionary, length <= CompactedDictionary.payloadLengthMax,
+      let bytes = try unsafe window.bytes(at: UInt64(CompactedDictionary.payloadOffset), length: length),
+      let dictionary = unsafe CompactedDictionary.decode(payload: bytes)
+    else { return nil }
+    return unsafe [UInt8](dictionary)
   }
 
   private func damagedCompacted(at offset: UInt64, _ reason: String) -> StoreError {

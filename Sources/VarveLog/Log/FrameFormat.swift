@@ -6,6 +6,16 @@ package enum FrameKind: UInt8, Sendable {
   case moved = 2
   /// The end of a compacted segment: its inputs and totals.
   case footer = 3
+  /// What compressed bodies of a compacted segment may refer to. Only as its first frame.
+  case dictionary = 4
+  /// Records that a compaction copied, with packed headers.
+  case packed = 5
+
+  /// The least bytes of a record in the frame.
+  var recordSizeMin: Int { self == .packed ? RecordHeader.packedSize : RecordHeader.size }
+
+  /// Whether the frame holds records that a compaction copied.
+  package var isMoved: Bool { self == .moved || self == .packed }
 }
 
 /// The header of a frame: one commit, the unit of atomicity.
@@ -35,6 +45,8 @@ package struct FrameHeader: Equatable, Sendable {
   package var timeMicroseconds: Int64
   /// The number of records.
   package var recordCount: Int
+  /// The upper half of the IDs of all records, where their headers are packed; otherwise 0.
+  package var recordIDHigh: UInt32 = 0
   /// Up to where the log was known to be on the device when the frame was written.
   package var durableThrough: LogPosition
 
@@ -55,7 +67,7 @@ extension FrameHeader {
     LayoutField("length", 0, 4), LayoutField("headerChecksum", 4, 4), LayoutField("payloadChecksum", 8, 4),
     LayoutField("kind", 12, 1), LayoutField("flags", 13, 1), LayoutField("authorLength", 14, 1),
     LayoutField("contextNameLength", 15, 1), LayoutField("sequence", 16, 8), LayoutField("time", 24, 8),
-    LayoutField("recordCount", 32, 4), LayoutField("reserved", 36, 4), LayoutField("durableSegment", 40, 8),
+    LayoutField("recordCount", 32, 4), LayoutField("recordIDHigh", 36, 4), LayoutField("durableSegment", 40, 8),
     LayoutField("durableOffset", 48, 8), LayoutField("durableSequence", 56, 8),
   ]
 
@@ -88,11 +100,11 @@ extension FrameHeader {
       flags: bytes.integer(at: 13), authorLength: Int(bytes.integer(at: 14, as: UInt8.self)),
       contextNameLength: Int(bytes.integer(at: 15, as: UInt8.self)),
       sequence: CommitSequence(rawValue: bytes.integer(at: 16)), timeMicroseconds: bytes.integer(at: 24),
-      recordCount: Int(bytes.integer(at: 32, as: UInt32.self)),
+      recordCount: Int(bytes.integer(at: 32, as: UInt32.self)), recordIDHigh: bytes.integer(at: 36),
       durableThrough: LogPosition(
         segment: SegmentID(rawValue: bytes.integer(at: 40)), offset: bytes.integer(at: 48),
         sequence: CommitSequence(rawValue: bytes.integer(at: 56))))
-    guard FrameHeader.size + namesLength + recordCount * RecordHeader.size <= self.length else { return nil }
+    guard FrameHeader.size + namesLength + recordCount * kind.recordSizeMin <= self.length else { return nil }
   }
 
   /// Writes the header with its checksum to the first bytes of `bytes`, and remembers the checksum.
@@ -106,7 +118,7 @@ extension FrameHeader {
     unsafe bytes.setInteger(sequence.rawValue, at: 16)
     unsafe bytes.setInteger(timeMicroseconds, at: 24)
     unsafe bytes.setInteger(UInt32(recordCount), at: 32)
-    unsafe bytes.setInteger(0 as UInt32, at: 36)
+    unsafe bytes.setInteger(recordIDHigh, at: 36)
     unsafe bytes.setInteger(durableThrough.segment.rawValue, at: 40)
     unsafe bytes.setInteger(durableThrough.offset, at: 48)
     unsafe bytes.setInteger(durableThrough.sequence.rawValue, at: 56)

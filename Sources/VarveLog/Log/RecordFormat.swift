@@ -10,13 +10,22 @@ public enum RecordKind: UInt8, Sendable {
 
 /// The header of a record, which stands in front of the body, and the identity of what was read.
 ///
+/// In a commit:
 /// ```
 /// 0          4                8          16         24
 /// | checksum | lengthAndKind  | recordID | sequence | body … | zeros to a multiple of eight
 /// ```
-/// `lengthAndKind` holds the stored length of the body in bits 0 to 27, whether it is compressed in bit 28, and the
-/// kind in bits 29 to 31. The checksum covers the stored body, then bytes 4 to 23 of the header: in this order a
-/// committer computes the long part before it knows the sequence.
+/// Packed, in a compacted segment:
+/// ```
+/// 0          4                8             12              16
+/// | checksum | lengthAndKind  | recordIDLow | sequenceDelta | body … | zeros to a multiple of eight
+/// ```
+/// `lengthAndKind` holds the stored length of the body in bits 0 to 27, whether it is compressed in bit 28, the kind in
+/// bits 29 and 30, and whether the header is packed in bit 31; in a packed one bit 27 says whether the body was
+/// compressed with the segment's dictionary. The checksum covers the stored body, then `lengthAndKind`, the whole ID and
+/// the whole sequence, in both forms: so what a packed header takes from its frame (the upper half of the ID) and from
+/// its segment (what the sequence is counted from) is checked as well. In this order a committer computes the long part
+/// before it knows the sequence.
 public struct RecordHeader: Equatable, Sendable {
   /// The record.
   public var id: RecordID
@@ -26,21 +35,36 @@ public struct RecordHeader: Equatable, Sendable {
   public var kind: RecordKind
   /// Whether the body is stored compressed.
   package var isCompressed: Bool
+  /// Whether the header takes half of the bytes for ID and sequence.
+  package var isPacked = false
+  /// Whether the body is compressed with the segment's dictionary. Packed headers only.
+  package var usesDictionary = false
   /// The bytes that the body occupies, without padding.
   package var storedLength: Int
   /// The checksum, as stored.
   package var checksum: UInt32
 
+  /// The bytes of this header.
+  @inline(__always)
+  package var length: Int { isPacked ? RecordHeader.packedSize : RecordHeader.size }
+
   /// The bytes of the record with header and padding.
-  package var recordLength: Int { (RecordHeader.size + storedLength).roundedUpToEight }
+  @inline(__always)
+  package var recordLength: Int { (length + storedLength).roundedUpToEight }
 }
 
 extension RecordHeader {
-  /// The bytes of a header.
+  /// The bytes of a header in a commit.
   package static let size = 24
+  /// The bytes of a packed header.
+  package static let packedSize = 16
   /// The longest stored body in bytes.
   package static let storedLengthMax = 1 << 28 - 1
+  /// The longest stored body in bytes that a packed header can stand in front of.
+  package static let packedStoredLengthMax = 1 << 27 - 1
+  static let dictionaryBit: UInt32 = 1 << 27
   static let compressedBit: UInt32 = 1 << 28
+  static let packedBit: UInt32 = 1 << 31
 
   /// The fields, as in DESIGN.md.
   package static let fields = [
@@ -48,7 +72,14 @@ extension RecordHeader {
     LayoutField("sequence", 16, 8),
   ]
 
-  /// Reads a header from the first bytes of `bytes`. Returns `nil` for an unknown kind. Checks nothing else.
+  /// The fields of a packed header, as in DESIGN.md.
+  package static let packedFields = [
+    LayoutField("checksum", 0, 4), LayoutField("lengthAndKind", 4, 4), LayoutField("recordIDLow", 8, 4),
+    LayoutField("sequenceDelta", 12, 4),
+  ]
+
+  /// Reads a header that is not packed from the first bytes of `bytes`. Returns `nil` for any other, and for an unknown
+  /// kind. Checks nothing else.
   @inline(__always)
   package init?(decoding bytes: UnsafeRawBufferPointer) {
     let lengthAndKind = unsafe bytes.integer(at: 4, as: UInt32.self)
@@ -59,33 +90,95 @@ extension RecordHeader {
       storedLength: Int(lengthAndKind & UInt32(RecordHeader.storedLengthMax)), checksum: bytes.integer(at: 0))
   }
 
-  /// Writes the header, without its checksum, to the first bytes of `bytes`.
+  /// Reads a packed header from the first bytes of `bytes`. Returns `nil` for any other, and for an unknown kind.
+  /// Checks nothing else.
+  ///
+  /// - Parameters:
+  ///   - idHigh: The upper half of the record's ID.
+  ///   - sequenceBase: What the segment counts sequences from.
+  @inline(__always)
+  package init?(decodingPacked bytes: UnsafeRawBufferPointer, idHigh: UInt32, sequenceBase: UInt64) {
+    let lengthAndKind = unsafe bytes.integer(at: 4, as: UInt32.self)
+    guard lengthAndKind & RecordHeader.packedBit != 0,
+      let kind = RecordKind(rawValue: UInt8(truncatingIfNeeded: lengthAndKind >> 29 & 3))
+    else { return nil }
+    let low = unsafe bytes.integer(at: 8, as: UInt32.self)
+    let delta = unsafe bytes.integer(at: 12, as: UInt32.self)
+    unsafe self.init(
+      id: RecordID(rawValue: UInt64(idHigh) << 32 | UInt64(low)),
+      // A base that is damaged may be anything.
+      version: CommitSequence(rawValue: sequenceBase &+ UInt64(delta)), kind: kind,
+      isCompressed: lengthAndKind & RecordHeader.compressedBit != 0, isPacked: true,
+      usesDictionary: lengthAndKind & RecordHeader.dictionaryBit != 0,
+      storedLength: Int(lengthAndKind & UInt32(RecordHeader.packedStoredLengthMax)), checksum: bytes.integer(at: 0))
+  }
+
+  /// Reads the header of record `id` at `offset` of a mapped segment, of either form. Returns `nil` for an unknown
+  /// kind. Checks nothing else; a header that is not packed names its ID itself.
+  ///
+  /// The segment holds ``size`` bytes from there, also behind a packed header, since a footer follows.
+  @inline(__always)
+  package init?(of id: RecordID, at offset: Int, inSegment base: UnsafeRawPointer) {
+    let bytes = unsafe UnsafeRawBufferPointer(start: base + offset, count: RecordHeader.size)
+    if unsafe bytes.integer(at: 4, as: UInt32.self) & RecordHeader.packedBit == 0 {
+      unsafe self.init(decoding: bytes)
+    } else {
+      unsafe self.init(
+        decodingPacked: bytes, idHigh: UInt32(truncatingIfNeeded: id.rawValue >> 32),
+        sequenceBase: SegmentHeader.sequenceBase(inSegment: base))
+    }
+  }
+
+  /// The second field.
+  @inline(__always)
+  private var lengthAndKind: UInt32 {
+    UInt32(storedLength) | (isCompressed ? RecordHeader.compressedBit : 0) | UInt32(kind.rawValue) << 29
+      | (isPacked ? RecordHeader.packedBit : 0) | (usesDictionary ? RecordHeader.dictionaryBit : 0)
+  }
+
+  /// Writes the header, without its checksum and not packed, to the first bytes of `bytes`.
   @inline(__always)
   func encode(into bytes: UnsafeMutableRawBufferPointer) {
-    let lengthAndKind =
-      UInt32(storedLength) | (isCompressed ? RecordHeader.compressedBit : 0) | UInt32(kind.rawValue) << 29
     unsafe bytes.setInteger(lengthAndKind, at: 4)
     unsafe bytes.setInteger(id.rawValue, at: 8)
     unsafe bytes.setInteger(version.rawValue, at: 16)
   }
 
-  /// The checksum of a whole record whose body's checksum is `bodyChecksum`; `bytes` starts with its header.
+  /// Writes the packed header with its checksum to the first bytes of `bytes`.
+  func encodePacked(into bytes: UnsafeMutableRawBufferPointer, sequenceBase: UInt64) {
+    precondition(isPacked, "only what fits is packed")
+    unsafe bytes.setInteger(checksum, at: 0)
+    unsafe bytes.setInteger(lengthAndKind, at: 4)
+    unsafe bytes.setInteger(UInt32(truncatingIfNeeded: id.rawValue), at: 8)
+    unsafe bytes.setInteger(UInt32(version.rawValue - sequenceBase), at: 12)
+  }
+
+  /// The checksum of a whole record whose body's checksum is `bodyChecksum`; `bytes` starts with its header, which is not
+  /// packed.
   @inline(__always)
   package static func checksum(header bytes: UnsafeRawBufferPointer, bodyChecksum: UInt32) -> UInt32 {
     unsafe CRC32C.checksum(seed: bodyChecksum, of: UnsafeRawBufferPointer(rebasing: bytes[4..<RecordHeader.size]))
   }
 
-  /// The checksum of the record at the start of `bytes`, which holds all of it.
+  /// The checksum of the record whose body's checksum is `bodyChecksum`, of either form.
+  package func checksum(bodyChecksum: UInt32) -> UInt32 {
+    var fields = (0 as UInt64, 0 as UInt64, 0 as UInt64)
+    return unsafe withUnsafeMutableBytes(of: &fields) { bytes in
+      unsafe encode(into: bytes)
+      return unsafe RecordHeader.checksum(header: UnsafeRawBufferPointer(bytes), bodyChecksum: bodyChecksum)
+    }
+  }
+
+  /// The checksum of the record with this stored body, of either form.
+  package func checksum(storedBody: UnsafeRawBufferPointer) -> UInt32 {
+    unsafe checksum(bodyChecksum: CRC32C.checksum(seed: 0, of: storedBody))
+  }
+
+  /// The checksum of the record at the start of `bytes`, which holds all of it and is not packed.
   @inline(__always)
   package static func checksum(record bytes: UnsafeRawBufferPointer, storedLength: Int) -> UInt32 {
     let body = unsafe UnsafeRawBufferPointer(
       rebasing: bytes[RecordHeader.size..<RecordHeader.size + storedLength])
     return unsafe checksum(header: bytes, bodyChecksum: CRC32C.checksum(seed: 0, of: body))
   }
-}
-
-/// A compressed body: the exact length of what it decodes to (UInt32), then an LZ4 block.
-package enum CompressedBody {
-  /// The bytes in front of the block.
-  package static let prefixSize = 4
 }

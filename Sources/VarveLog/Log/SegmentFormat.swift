@@ -1,7 +1,7 @@
 /// The version of everything on disk. A store of a newer version is refused; the history stands in DESIGN.md.
 package enum StoreFormat {
   /// The version that this code writes.
-  package static let version: UInt32 = 2
+  package static let version: UInt32 = 3
   /// "VARVELOG" as a little-endian number.
   package static let logMagic: UInt64 = 0x474F_4C45_5652_4156
   /// "VARVECMP" as a little-endian number.
@@ -45,11 +45,14 @@ package struct SegmentHeader: Equatable, Sendable {
   package var durableThrough: LogPosition
   /// Wall-clock time of the header in microseconds since 1970. Information only.
   package var timeMicroseconds: Int64
+  /// What packed record headers count sequences from. Zero in log segments.
+  package var sequenceBase = CommitSequence.zero
 
   /// Makes a header.
   package init(
     kind: SegmentKind, storeUUID: StoreUUID, id: SegmentID, salt: UInt64, predecessor: LogPosition,
-    predecessorChecksum: RunningChecksum, durableThrough: LogPosition, timeMicroseconds: Int64
+    predecessorChecksum: RunningChecksum, durableThrough: LogPosition, timeMicroseconds: Int64,
+    sequenceBase: CommitSequence = .zero
   ) {
     self.kind = kind
     self.storeUUID = storeUUID
@@ -59,6 +62,7 @@ package struct SegmentHeader: Equatable, Sendable {
     self.predecessorChecksum = predecessorChecksum
     self.durableThrough = durableThrough
     self.timeMicroseconds = timeMicroseconds
+    self.sequenceBase = sequenceBase
   }
 }
 
@@ -73,7 +77,8 @@ extension SegmentHeader {
     LayoutField("predecessorSegment", 48, 8), LayoutField("predecessorEnd", 56, 8),
     LayoutField("predecessorSequence", 64, 8), LayoutField("predecessorChecksum", 72, 4),
     LayoutField("reserved", 76, 4), LayoutField("durableSegment", 80, 8), LayoutField("durableOffset", 88, 8),
-    LayoutField("durableSequence", 96, 8), LayoutField("time", 104, 8), LayoutField("reserved", 112, 16),
+    LayoutField("durableSequence", 96, 8), LayoutField("time", 104, 8), LayoutField("sequenceBase", 112, 8),
+    LayoutField("reserved", 120, 8),
   ]
 
   /// What the first bytes of a segment file turned out to be.
@@ -84,6 +89,13 @@ extension SegmentHeader {
     case newer(UInt32)
     /// Anything else.
     case invalid
+  }
+
+  /// What packed record headers of a mapped segment count sequences from. The header was judged when the segment was
+  /// opened; should it change later, then the records' own checksums tell.
+  @inline(__always)
+  static func sequenceBase(inSegment base: UnsafeRawPointer) -> UInt64 {
+    unsafe UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 112, as: UInt64.self))
   }
 
   static func checksum(of bytes: UnsafeRawBufferPointer) -> UInt32 {
@@ -108,7 +120,8 @@ extension SegmentHeader {
         kind: kind, storeUUID: StoreUUID(high: bytes.integer(at: 16), low: bytes.integer(at: 24)),
         id: SegmentID(rawValue: bytes.integer(at: 32)), salt: bytes.integer(at: 40),
         predecessor: bytes.position(at: 48), predecessorChecksum: RunningChecksum(bytes.integer(at: 72)),
-        durableThrough: bytes.position(at: 80), timeMicroseconds: bytes.integer(at: 104)))
+        durableThrough: bytes.position(at: 80), timeMicroseconds: bytes.integer(at: 104),
+        sequenceBase: CommitSequence(rawValue: bytes.integer(at: 112))))
   }
 
   /// The header as it stands on disk.
@@ -125,6 +138,7 @@ extension SegmentHeader {
       unsafe bytes.setPosition(durableThrough, at: 80)
       unsafe bytes.setInteger(predecessorChecksum.value, at: 72)
       unsafe bytes.setInteger(timeMicroseconds, at: 104)
+      unsafe bytes.setInteger(sequenceBase.rawValue, at: 112)
       unsafe bytes.setInteger(SegmentHeader.checksum(of: UnsafeRawBufferPointer(bytes)), at: 12)
     }
     return result

@@ -30,8 +30,12 @@ package struct ScannedSegment: ~Copyable {
       verdict = unsafe SegmentHeader.decode(bytes)
     }
     var salt = segment.salt
-    if case .valid(let header) = verdict { salt = header.salt }
-    let scanner = SegmentScanner(segment.file, salt: salt, window: window)
+    var sequenceBase = CommitSequence.zero
+    if case .valid(let header) = verdict {
+      salt = header.salt
+      sequenceBase = header.sequenceBase
+    }
+    let scanner = SegmentScanner(segment.file, salt: salt, sequenceBase: sequenceBase, window: window)
     return ScannedSegment(verdict: verdict, scanner: scanner)
   }
 

@@ -4,6 +4,8 @@ package struct SegmentScanner: ~Copyable {
   package let segment: SegmentFile
   /// The salt of the segment's frames.
   package let salt: UInt64
+  /// What packed record headers count sequences from.
+  package let sequenceBase: CommitSequence
   var window: FileWindow
 
   /// What stands at a place where a frame may start.
@@ -17,9 +19,12 @@ package struct SegmentScanner: ~Copyable {
   }
 
   /// Makes a scanner.
-  package init(_ segment: SegmentFile, salt: UInt64, window: consuming FileWindow) {
+  package init(
+    _ segment: SegmentFile, salt: UInt64, sequenceBase: CommitSequence = .zero, window: consuming FileWindow
+  ) {
     self.segment = segment
     self.salt = salt
+    self.sequenceBase = sequenceBase
     self.window = window
   }
 
@@ -67,15 +72,25 @@ package struct SegmentScanner: ~Copyable {
     let end = offset + UInt64(frame.length - frame.namesLength)
     var place = offset + UInt64(FrameHeader.size)
     for _ in 0..<frame.recordCount {
-      guard place + UInt64(RecordHeader.size) <= end,
-        let bytes = try unsafe window.bytes(at: place, length: RecordHeader.size),
-        let record = unsafe RecordHeader(decoding: bytes), place + UInt64(record.recordLength) <= end,
-        record.version == frame.sequence || frame.kind == .moved && record.version < frame.sequence
+      guard let record = try recordHeader(of: frame, at: place, end: end), place + UInt64(record.recordLength) <= end,
+        record.version == frame.sequence || frame.kind.isMoved && record.version < frame.sequence
       else { throw malformedFrame(at: place, sequence: frame.sequence) }
       try visit(record, place)
       place += UInt64(record.recordLength)
     }
-    guard place == end || frame.kind == .footer else { throw malformedFrame(at: place, sequence: frame.sequence) }
+    guard place == end || frame.kind == .footer || frame.kind == .dictionary else { throw malformedFrame(at: place, sequence: frame.sequence) }
+  }
+
+  private mutating func recordHeader(
+    of frame: FrameHeader, at place: UInt64, end: UInt64
+  ) throws(StoreError) -> RecordHeader? {
+    let size = frame.kind.recordSizeMin
+    guard place + UInt64(size) <= end, let bytes = try unsafe window.bytes(at: place, length: size) else { return nil }
+    if frame.kind == .packed {
+      return unsafe RecordHeader(
+        decodingPacked: bytes, idHigh: frame.recordIDHigh, sequenceBase: sequenceBase.rawValue)
+    }
+    return unsafe RecordHeader(decoding: bytes)
   }
 
   private func malformedFrame(at offset: UInt64, sequence: CommitSequence) -> StoreError {

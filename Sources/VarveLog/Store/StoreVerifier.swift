@@ -133,6 +133,7 @@ struct StoreVerifier {
     var offset = UInt64(SegmentHeader.size)
     var sequence = CommitSequence.zero
     var isSkipping = false
+    var dictionary: [UInt8] = []
     while offset < end {
       let verdict = try scanner.frame(at: offset)
       guard case .frame(let frame) = verdict else {
@@ -146,8 +147,13 @@ struct StoreVerifier {
         continue
       }
       isSkipping = false
-      sequence = frame.sequence
-      try verifyRecords(of: frame, at: offset, &scanner)
+      if frame.kind == .dictionary {
+        // A damaged one is found by the frame's checksum; then its records are not decoded.
+        dictionary = try scanner.dictionary(in: frame) ?? []
+      } else {
+        sequence = frame.sequence
+      }
+      try verifyRecords(of: frame, at: offset, &scanner, dictionary)
       offset += UInt64(frame.length)
     }
   }
@@ -164,7 +170,7 @@ struct StoreVerifier {
   }
 
   private mutating func verifyRecords(
-    of frame: FrameHeader, at offset: UInt64, _ scanner: inout SegmentScanner
+    of frame: FrameHeader, at offset: UInt64, _ scanner: inout SegmentScanner, _ dictionary: [UInt8]
   ) throws(StoreError) {
     var records: [(RecordHeader, UInt64)] = []
     do throws(StoreError) {
@@ -175,9 +181,19 @@ struct StoreVerifier {
       add(.corrupt, error.message, at: error.location)
       return
     }
-    for (record, place) in records where try !scanner.isWhole(record, at: place) {
+    for (record, place) in records {
+      let problem: String
+      if try !scanner.isWhole(record, at: place) {
+        problem = "the record's checksum is not that of its bytes"
+      } else if record.isCompressed, try !scanner.decodes(record, at: place, dictionary) {
+        problem =
+          record.usesDictionary && dictionary.isEmpty
+          ? "the record cannot be decoded, as its segment's dictionary is damaged" : "the record cannot be decoded"
+      } else {
+        continue
+      }
       add(
-        .corrupt, "the record's checksum is not that of its bytes",
+        .corrupt, problem,
         at: .init(
           file: StoreLayout.path(scanner.segment), offset: place, sequence: record.version, record: record.id))
     }
@@ -196,11 +212,26 @@ struct StoreVerifier {
 extension SegmentScanner {
   /// Whether a record's checksum is that of its bytes. Reads the record, whatever its size, in pieces.
   mutating func isWhole(_ record: RecordHeader, at offset: UInt64) throws(StoreError) -> Bool {
-    let body = offset + UInt64(RecordHeader.size)
-    guard let bodyChecksum = try window.checksum(seed: 0, from: body, length: UInt64(record.storedLength)),
-      let bytes = try unsafe window.bytes(at: offset, length: RecordHeader.size)
-    else { return false }
-    return unsafe RecordHeader.checksum(header: bytes, bodyChecksum: bodyChecksum) == record.checksum
+    let body = offset + UInt64(record.length)
+    guard let bodyChecksum = try window.checksum(seed: 0, from: body, length: UInt64(record.storedLength)) else {
+      return false
+    }
+    return record.checksum(bodyChecksum: bodyChecksum) == record.checksum
+  }
+
+  /// Whether the body of a compressed record decodes to as many bytes as it says.
+  mutating func decodes(
+    _ record: RecordHeader, at offset: UInt64, _ dictionary: [UInt8]
+  ) throws(StoreError) -> Bool {
+    if record.usesDictionary, dictionary.isEmpty { return false }
+    let stored = try window.file.bytes(at: offset + UInt64(record.length), count: record.storedLength)
+    return unsafe stored.withUnsafeBytes { stored in
+      unsafe dictionary.withUnsafeBytes { dictionary in
+        unsafe CompressedBody.decode(
+          stored, isPacked: record.isPacked,
+          dictionary: record.usesDictionary ? dictionary : .init(start: nil, count: 0)) != nil
+      }
+    }
   }
 }
 

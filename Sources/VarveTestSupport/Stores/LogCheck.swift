@@ -30,25 +30,38 @@ private struct CheckingVisitor: RecoveryVisitor {
   var findings: [String] = []
   private var file: (any File)?
   private var path = ""
+  private var dictionary: [UInt8]?
 
   init(folder: any Directory) { self.folder = folder }
 
   mutating func begin(_ segment: ManifestSegment) throws(StoreError) {
     file = try folder.openFile(StoreLayout.fileName(segment.file), for: .reading)
     path = StoreLayout.path(segment.file)
+    let start = try file?.bytes(at: 0, count: SegmentHeader.size + FrameHeader.size + CompactedDictionary.lengthMax + 8)
+    dictionary = start.flatMap { bytes in
+      // Behind the header of the frame that may hold it; its kind stands in byte 12.
+      guard bytes.count > 192, bytes[CompactedDictionary.frameOffset + 12] == FrameKind.dictionary.rawValue else {
+        return nil
+      }
+      return unsafe bytes.withUnsafeBytes { bytes in
+        unsafe CompactedDictionary.decode(payload: UnsafeRawBufferPointer(rebasing: bytes[192...])).map {
+          unsafe [UInt8]($0)
+        }
+      }
+    }
   }
 
   mutating func visit(_ record: RecordHeader, at offset: UInt64) throws(StoreError) {
     guard let file else { return }
-    let bytes = try file.bytes(at: offset, count: RecordHeader.size + record.storedLength)
-    guard bytes.count == RecordHeader.size + record.storedLength else { return }
-    let isWhole = unsafe bytes.withUnsafeBytes { bytes in
-      unsafe RecordHeader.checksum(record: bytes, storedLength: record.storedLength) == record.checksum
-    }
+    let stored = try file.bytes(at: offset + UInt64(record.length), count: record.storedLength)
+    guard stored.count == record.storedLength else { return }
+    let isWhole = unsafe stored.withUnsafeBytes { unsafe record.checksum(storedBody: $0) == record.checksum }
     if !isWhole { findings.append("\(path)  offset \(offset)  record \(record.id): wrong checksum") }
     if isWhole, record.isCompressed {
-      let body = unsafe bytes.withUnsafeBytes { bytes in
-        unsafe CompressedBody.decode(UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.size...]))
+      let body = unsafe stored.withUnsafeBytes { stored in
+        unsafe (record.usesDictionary ? dictionary ?? [] : []).withUnsafeBytes { dictionary in
+          unsafe CompressedBody.decode(stored, isPacked: record.isPacked, dictionary: dictionary)
+        }
       }
       if body == nil { findings.append("\(path)  offset \(offset)  record \(record.id): does not decode") }
     }

@@ -23,7 +23,9 @@ import Testing
 
   static let structures: [(name: String, fields: [LayoutField], size: Int)] = [
     ("SegmentHeader", SegmentHeader.fields, SegmentHeader.size), ("FrameHeader", FrameHeader.fields, FrameHeader.size),
-    ("RecordHeader", RecordHeader.fields, RecordHeader.size), ("CompactedFooter", CompactedFooter.fields, 16),
+    ("RecordHeader", RecordHeader.fields, RecordHeader.size),
+    ("PackedRecordHeader", RecordHeader.packedFields, RecordHeader.packedSize),
+    ("CompactedDictionary", CompactedDictionary.fields, 8), ("CompactedFooter", CompactedFooter.fields, 16),
     ("Manifest", Manifest.fields, 128), ("ManifestSegment", Manifest.segmentFields, 48),
     ("ManifestFile", Manifest.fileFields, 16), ("ManifestCheckpoint", Manifest.checkpointFields, 32),
     ("CheckpointHeader", CheckpointHeader.fields, CheckpointHeader.size),
@@ -63,12 +65,12 @@ import Testing
       predecessor: LogPosition(segment: SegmentID(rawValue: 15), offset: 16, sequence: CommitSequence(rawValue: 17)),
       predecessorChecksum: RunningChecksum(18),
       durableThrough: LogPosition(segment: SegmentID(rawValue: 19), offset: 20, sequence: CommitSequence(rawValue: 21)),
-      timeMicroseconds: 22)
+      timeMicroseconds: 22, sequenceBase: CommitSequence(rawValue: 23))
     let bytes = header.encoded()
     let expected: [(String, UInt64)] = [
-      ("magic", StoreFormat.compactedMagic), ("formatVersion", 2), ("storeUUID", 11), ("segmentID", 13), ("salt", 14),
+      ("magic", StoreFormat.compactedMagic), ("formatVersion", 3), ("storeUUID", 11), ("segmentID", 13), ("salt", 14),
       ("predecessorSegment", 15), ("predecessorEnd", 16), ("predecessorSequence", 17), ("predecessorChecksum", 18),
-      ("durableSegment", 19), ("durableOffset", 20), ("durableSequence", 21), ("time", 22),
+      ("durableSegment", 19), ("durableOffset", 20), ("durableSequence", 21), ("time", 22), ("sequenceBase", 23),
     ]
     for (name, value) in expected {
       #expect(try Self.number(name, SegmentHeader.fields, in: bytes) == value, "\(name)")
@@ -99,7 +101,7 @@ import Testing
     ]
     let bytes = manifest.encoded()
     let expected: [(String, UInt64)] = [
-      ("magic", StoreFormat.manifestMagic), ("formatVersion", 2), ("length", UInt64(bytes.count / 2)), ("flags", 1),
+      ("magic", StoreFormat.manifestMagic), ("formatVersion", 3), ("length", UInt64(bytes.count / 2)), ("flags", 1),
       ("generation", 13), ("storeUUID", 11), ("nextSegmentID", 14), ("provenSegment", 15), ("provenOffset", 16),
       ("provenSequence", 17), ("closedSegment", 18), ("closedOffset", 19), ("closedSequence", 20),
       ("deletesKnownSince", 21), ("segmentCount", 1), ("preparingCount", 1), ("removableCount", 1),

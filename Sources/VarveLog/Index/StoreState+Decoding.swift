@@ -1,0 +1,93 @@
+import CVarve
+
+/// Compressed bodies. A plain one costs a read only the question whether it is.
+extension StoreState {
+  /// Hands the decoded body of a compressed record to `body`. Short ones stand on the stack meanwhile, long ones in memory
+  /// that is given back.
+  ///
+  /// - Throws: `.corrupt` as ``decode(_:at:into:)``, and what `body` throws.
+  @inline(__always)
+  func withDecodedBody<Result>(
+    of record: RawRecord, at location: RecordLocation, _ body: (RawSpan) throws -> Result
+  ) throws -> Result {
+    let length = try unsafe decodedLength(of: record, at: location)
+    return try unsafe withUnsafeTemporaryAllocation(byteCount: CompressedBody.stackLengthMax, alignment: 16) { stack in
+      let isLong = length > CompressedBody.stackLengthMax
+      let memory = unsafe isLong ? .allocate(byteCount: length, alignment: 16) : stack
+      defer { if isLong { unsafe memory.deallocate() } }
+      let target = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[0..<length])
+      try unsafe decode(record, at: location, into: target)
+      return unsafe try body(UnsafeRawBufferPointer(target).bytes)
+    }
+  }
+
+  /// The decoded body of a compressed record.
+  @inline(never)
+  package func decompress(_ record: RawRecord, at location: RecordLocation) throws(StoreError) -> [UInt8] {
+    let length = try unsafe decodedLength(of: record, at: location)
+    var failure: StoreError?
+    let body = unsafe [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      do throws(StoreError) {
+        try unsafe decode(record, at: location, into: UnsafeMutableRawBufferPointer(buffer))
+        count = length
+      } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return body
+  }
+
+  /// The bytes that a compressed record decodes to: bounded by what LZ4 can make of what is stored.
+  ///
+  /// - Throws: `.corrupt` when the record names a length that cannot be.
+  @inline(__always)
+  package func decodedLength(of record: RawRecord, at location: RecordLocation) throws(StoreError) -> Int {
+    guard let prefix = unsafe CompressedBody.prefix(of: record.storedBody, isPacked: record.header.isPacked) else {
+      throw unsafe damagedRecord(slots[location.slot], location.offset, record.header.id)
+    }
+    return prefix.decodedLength
+  }
+
+  /// Decodes the body of a compressed record into `target`, which has just the length that it names.
+  ///
+  /// - Throws: `.corrupt` with record, file and offset when it decodes to something else, or when its segment's dictionary,
+  ///   which it was compressed with, is damaged or missing.
+  @inline(never)
+  package func decode(
+    _ record: RawRecord, at location: RecordLocation, into target: UnsafeMutableRawBufferPointer
+  ) throws(StoreError) {
+    let slot = slots[location.slot]
+    var dictionary = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    if unsafe record.header.usesDictionary {
+      unsafe dictionary = try unsafe self.dictionary(of: slot, for: record.header.id)
+    }
+    guard let prefix = unsafe CompressedBody.prefix(of: record.storedBody, isPacked: record.header.isPacked),
+      unsafe BlockCompression.decompress(
+        UnsafeRawBufferPointer(rebasing: record.storedBody[prefix.size...]), decodedLength: prefix.decodedLength,
+        into: target, dictionary: dictionary)
+    else { throw unsafe damagedRecord(slot, location.offset, record.header.id) }
+  }
+
+  /// The dictionary of a segment, for a record that was compressed with it.
+  ///
+  /// Its checksum is compared when that was not yet done since the segment was mapped, as with records: the bit that
+  /// would belong to a record in the place of its frame says so. With `verifiesEveryRead` that is a checksum of 16 KiB
+  /// each time.
+  @inline(__always)
+  private func dictionary(of slot: SegmentSlot, for id: RecordID) throws(StoreError) -> UnsafeRawBufferPointer {
+    let base = unsafe slot.baseAddress.unsafelyUnwrapped
+    let offset = CompactedDictionary.frameOffset
+    let word = unsafe slot.verifiedBitmap.unsafelyUnwrapped + ((offset >> 9) << 3)
+    let bit = (1 as UInt64) << UInt64(offset >> 3 & 63)
+    if unsafe verifiesEveryRead || varve_load_relaxed(word) & bit == 0 {
+      guard unsafe CompactedDictionary.find(inSegment: base, length: slot.length) != nil else {
+        throw StoreError(
+          .corrupt,
+          "Record \(id) cannot be decoded: the dictionary at the start of its segment is damaged, which it was compressed "
+            + "with. Records in other segments can still be read; restore this one from a backup.",
+          at: .init(file: StoreLayout.path(slot.segment), offset: UInt64(offset), record: id))
+      }
+      unsafe varve_or_relaxed(word, bit)
+    }
+    return unsafe CompactedDictionary.found(inSegment: base)
+  }
+}
