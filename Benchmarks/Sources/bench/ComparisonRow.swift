@@ -40,19 +40,23 @@ struct ComparisonRow {
   private static let rates: [ComparisonRow] = [
     .init(title: "point read", workload: "read_t1"),
     .init(title: "point read, checked each time", workload: "read_t1", varveWorkload: "read_t1_checked"),
+    .init(title: "point read, compressed", workload: "read_t1", varveWorkload: "read_t1_compressed"),
     .init(title: "point read, first since opening", workload: "read_first"),
     .init(title: "point read, 2 threads", workload: "read_t2"),
     .init(title: "point read, 2 threads, checked each time", workload: "read_t2", varveWorkload: "read_t2_checked"),
+    .init(title: "point read, 2 threads, compressed", workload: "read_t2", varveWorkload: "read_t2_compressed"),
     .init(title: "1,000 reads a snapshot", workload: "readsnap_t1"),
     .init(title: "1,000 reads a snapshot, 2 threads", workload: "readsnap_t2"),
     .init(title: "16 IDs a call ¹", workload: "readmany_t1"),
     .init(title: "16 IDs a call, 2 threads ¹", workload: "readmany_t2"),
     .init(title: "16 IDs a call, checked each time ¹", workload: "readmany_t1", varveWorkload: "readmany_t1_checked"),
+    .init(title: "16 IDs a call, compressed ¹", workload: "readmany_t1", varveWorkload: "readmany_t1_compressed"),
     .init(title: "read of an absent ID", workload: "miss_t1"),
     .init(title: "scan after filling", workload: "scan"),
     .init(title: "scan after filling, checked each time", workload: "scan", varveWorkload: "scan_checked"),
     .init(title: "scan after random overwrites", workload: "scan_shuffled"),
-    .init(title: "scan after compaction", workload: "scan_compacted"),
+    .init(title: "scan after compaction", workload: "scan_compacted", varveWorkload: "scan_compacted_plain"),
+    .init(title: "scan after compaction, compressed", workload: "scan_compacted"),
     .init(title: "fill, 1 a commit, not synced", workload: "fill_b1"),
     .init(title: "fill, 1,000 a commit, not synced", workload: "fill_b1000"),
     .init(title: "durable insert, 1 a commit", workload: "durable_t1"),
@@ -91,7 +95,8 @@ struct ComparisonRow {
   private static let sizes: [ComparisonRow] = [
     time("disk of raw size, filled", "space_fill", "space_amp", .ratio),
     time("disk of raw size, overwritten", "space_overwrite", "space_amp", .ratio),
-    time("disk of raw size, compacted", "space_compact", "space_amp", .ratio),
+    time("disk of raw size, compacted", "space_compact", "space_amp", .ratio, varve: "space_compact_plain"),
+    time("disk of raw size, compacted, compressed", "space_compact", "space_amp", .ratio),
     time("bytes written an overwrite", "overwrite_b1", "wbytes_op", .bytes),
     time("anonymous memory after opening, MiB", "open_clean", "rss_anon_kb", .mebibytes),
     time("anonymous memory after reads, MiB", "read_t1", "rss_anon_kb", .mebibytes),
@@ -112,9 +117,10 @@ struct ComparisonRow {
   ]
 
   private static func time(
-    _ title: String, _ workload: String, _ figure: String, _ unit: Unit = .microseconds
+    _ title: String, _ workload: String, _ figure: String, _ unit: Unit = .microseconds, varve: String? = nil
   ) -> ComparisonRow {
-    ComparisonRow(title: title, workload: workload, figure: figure, isLowerBetter: true, unit: unit)
+    ComparisonRow(
+      title: title, workload: workload, figure: figure, varveWorkload: varve, isLowerBetter: true, unit: unit)
   }
 }
 

@@ -25,9 +25,11 @@ enum EngineName: String, CaseIterable {
   }
 
   /// Opens a store in `folder`, which exists.
-  func open(_ settings: Settings, folder: String, verifiesEveryRead: Bool = false) -> any BenchmarkEngine {
+  func open(
+    _ settings: Settings, folder: String, verifiesEveryRead: Bool = false, compresses: Bool = true
+  ) -> any BenchmarkEngine {
     switch self {
-    case .varve: VarveEngine(folder: folder, verifiesEveryRead: verifiesEveryRead)
+    case .varve: VarveEngine(folder: folder, verifiesEveryRead: verifiesEveryRead, compresses: compresses)
     case .limit: unsafe PeerEngine(limit_interface().pointee, settings, folder: folder)
     default: PeerEngine(must("loading \(rawValue)") { try loadInterface() }, settings, folder: folder)
     }

@@ -7,9 +7,10 @@ struct VarveEngine: BenchmarkEngine {
   private let store: LogStore
 
   /// Opens the store in `folder`. By default a record is verified when it is first read since its segment was mapped,
-  /// otherwise at every read.
-  init(folder: String, verifiesEveryRead: Bool) {
+  /// otherwise at every read; and what is compacted is compressed.
+  init(folder: String, verifiesEveryRead: Bool, compresses: Bool) {
     var options = StoreOptions()
+    options.compression = compresses ? .compacted : .none
     options.verifiesEveryRead = verifiesEveryRead
     store = must("varve: opening") { try LogStore.open(at: folder + "/store.varve", options: options) }
   }

@@ -4,8 +4,10 @@ import Foundation
 extension Worker {
   /// Compaction, and deleting half of the records.
   func runReorganization() {
-    if wants("compact", "scan_compacted", "space_compact") {
+    let compressedReads = engine == .varve && wants("read_t1", "read_t2", "readmany_t1")
+    if compressedReads || wants("compact", "scan_compacted", "space_compact") {
       measureCompaction("compact")
+      if compressedReads { runCompressedReads() }
       if wants("scan_compacted") {
         warm(filledStore())
         measureScan("scan_compacted")
@@ -17,6 +19,28 @@ extension Worker {
       measureCompaction("compact_delete")
       measureSpace("space_delete")
     }
+    if engine == .varve { runPlainCompaction() }
+  }
+
+  /// Fills and compacts a store in which nothing is ever compressed: in the other one what was compacted by itself is.
+  private func runPlainCompaction() {
+    guard wants("compact", "scan_compacted", "space_compact") else { return }
+    wipe()
+    fill(open(compresses: false), batch: 1000, seconds: .infinity)
+    measureCompaction("compact_plain")
+    if wants("scan_compacted") {
+      warm(filledStore())
+      measureScan("scan_compacted_plain")
+    }
+    if wants("space_compact") { measureSpace("space_compact_plain") }
+  }
+
+  /// Reads of what the compaction compressed.
+  private func runCompressedReads() {
+    warm(filledStore())
+    if wants("read_t1") { measureReads("read_t1_compressed", threads: 1, .each) }
+    if wants("read_t2") { measureReads("read_t2_compressed", threads: 2, .each) }
+    if wants("readmany_t1") { measureReads("readmany_t1_compressed", threads: 1, .many) }
   }
 
   private func measureCompaction(_ workload: String) {

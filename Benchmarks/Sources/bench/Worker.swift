@@ -56,12 +56,13 @@ final class Worker {
 
   /// Opens the store if it is not open.
   @discardableResult
-  func open(verifiesEveryRead: Bool = false) -> any BenchmarkEngine {
+  func open(verifiesEveryRead: Bool = false, compresses: Bool = true) -> any BenchmarkEngine {
     if let store { return store }
     must("making \(settings.folder)") {
       try FileManager.default.createDirectory(atPath: settings.folder, withIntermediateDirectories: true)
     }
-    let opened = engine.open(settings, folder: settings.folder, verifiesEveryRead: verifiesEveryRead)
+    let opened = engine.open(
+      settings, folder: settings.folder, verifiesEveryRead: verifiesEveryRead, compresses: compresses)
     store = opened
     return opened
   }

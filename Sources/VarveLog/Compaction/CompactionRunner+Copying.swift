@@ -122,7 +122,7 @@ extension CompactionRunner {
     try unsafe writer.append(encoded.header, encoded.body)
     pacer.progress.recordCount += 1
     report.recordCount += 1
-    // What is read counts as well as what is written: compressing costs about as much as a longer copy.
+    // What is read costs as much as what is written, or more where it is compressed.
     return unsafe max(record.header.recordLength, encoded.header.recordLength)
   }
 

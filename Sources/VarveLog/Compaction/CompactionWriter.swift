@@ -84,7 +84,7 @@ struct CompactionWriter {
     // With room for the footer, so that every record starts within what a location can say, and for one more frame.
     var length = length + 2 * FrameHeader.size
     if current.hasDictionary == nil, codec.hasDictionary {
-      length += FrameHeader.size + CompactedDictionary.payloadLengthMax
+      length += FrameHeader.size + CompactedDictionary.payloadLength(codec.dictionary.count)
     }
     return Int(current.end) + current.frame.count + length > context.options.segmentSizeLimit
   }
@@ -269,7 +269,8 @@ extension FrameHeader {
   /// Writes the header to the start of a whole frame, with both checksums.
   fileprivate mutating func seal(_ frame: inout [UInt8], seed: UInt32) {
     unsafe frame.withUnsafeMutableBytes { bytes in
-      payloadChecksum = unsafe CRC32C.checksum(seed: seed, of: UnsafeRawBufferPointer(rebasing: bytes[FrameHeader.size...]))
+      payloadChecksum = unsafe CRC32C.checksum(
+        seed: seed, of: UnsafeRawBufferPointer(rebasing: bytes[FrameHeader.size...]))
       unsafe encode(into: bytes, seed: seed)
     }
   }

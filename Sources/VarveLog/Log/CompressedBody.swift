@@ -94,13 +94,17 @@ package enum CompactedDictionary {
   /// The fields of the payload in front of the bytes, as in DESIGN.md.
   package static let fields = [LayoutField("checksum", 0, 4), LayoutField("length", 4, 4)]
 
+  /// The bytes of a payload with a dictionary of so many.
+  static func payloadLength(_ length: Int) -> Int { (fixedSize + length).roundedUpToEight }
+
   /// The payload of the frame: with its own checksum, so that a read needs nothing else.
   static func encodedPayload(_ dictionary: [UInt8]) -> [UInt8] {
-    var result = [UInt8](repeating: 0, count: (fixedSize + dictionary.count).roundedUpToEight)
+    var result = [UInt8](repeating: 0, count: payloadLength(dictionary.count))
     result.replaceSubrange(fixedSize..<fixedSize + dictionary.count, with: dictionary)
     unsafe result.withUnsafeMutableBytes { bytes in
       unsafe bytes.setInteger(UInt32(dictionary.count), at: 4)
-      let checksum = unsafe CRC32C.checksum(of: UnsafeRawBufferPointer(rebasing: bytes[4..<fixedSize + dictionary.count]))
+      let checksum = unsafe CRC32C.checksum(
+        of: UnsafeRawBufferPointer(rebasing: bytes[4..<fixedSize + dictionary.count]))
       unsafe bytes.setInteger(checksum, at: 0)
     }
     return result

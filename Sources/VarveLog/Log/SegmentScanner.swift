@@ -78,7 +78,9 @@ package struct SegmentScanner: ~Copyable {
       try visit(record, place)
       place += UInt64(record.recordLength)
     }
-    guard place == end || frame.kind == .footer || frame.kind == .dictionary else { throw malformedFrame(at: place, sequence: frame.sequence) }
+    guard place == end || frame.kind == .footer || frame.kind == .dictionary else {
+      throw malformedFrame(at: place, sequence: frame.sequence)
+    }
   }
 
   private mutating func recordHeader(

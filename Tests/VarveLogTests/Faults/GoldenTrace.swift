@@ -141,14 +141,14 @@ enum GoldenTrace {
       read segments/0000000000000002.log: 1720 at 0
       create segments/0000000000000004.compacted
       write segments/0000000000000004.compacted: 128 at 0
-      write segments/0000000000000004.compacted: 1720 at 128
-      write segments/0000000000000004.compacted: 96 at 1848
+      write segments/0000000000000004.compacted: 1696 at 128
+      write segments/0000000000000004.compacted: 96 at 1824
       sync segments/0000000000000004.compacted
       close segments/0000000000000004.compacted
       sync folder segments
       open segments/0000000000000004.compacted: for reading
       size segments/0000000000000004.compacted
-      map segments/0000000000000004.compacted: 1944 for reading
+      map segments/0000000000000004.compacted: 1920 for reading
       close segments/0000000000000004.compacted
       remove manifest.new: notFound
       create manifest.new
@@ -198,10 +198,10 @@ enum GoldenTrace {
       open folder segments
       open segments/0000000000000004.compacted: for reading
       size segments/0000000000000004.compacted
-      read segments/0000000000000004.compacted: 1944 at 0
+      read segments/0000000000000004.compacted: 1920 at 0
       open segments/0000000000000004.compacted: for reading
       size segments/0000000000000004.compacted
-      map segments/0000000000000004.compacted: 1944 for reading
+      map segments/0000000000000004.compacted: 1920 for reading
       close segments/0000000000000004.compacted
       open segments/0000000000000003.log: for reading
       size segments/0000000000000003.log
@@ -250,10 +250,10 @@ enum GoldenTrace {
       open folder segments
       open segments/0000000000000004.compacted: for reading
       size segments/0000000000000004.compacted
-      read segments/0000000000000004.compacted: 1944 at 0
+      read segments/0000000000000004.compacted: 1920 at 0
       open segments/0000000000000004.compacted: for reading
       size segments/0000000000000004.compacted
-      map segments/0000000000000004.compacted: 1944 for reading
+      map segments/0000000000000004.compacted: 1920 for reading
       close segments/0000000000000004.compacted
       open segments/0000000000000003.log: for reading
       size segments/0000000000000003.log
