@@ -25,7 +25,7 @@ import VarveTestSupport
         """
         store        \(folder.store)
         UUID         \(uuid)
-        format       version 2
+        format       version 3
         schema       version 1
         state        closed
         last commit  5
