@@ -84,6 +84,8 @@ func usage(_ problem: String) -> Never {
           measures the engines side by side and prints a table
       bench table FILE [--plot FOLDER]
           prints the table of what --json wrote
+      bench growth [--sizes N,…] [--dir FOLDER]
+          shows how costs grow with the number of records, by default from 100,000 to 10,000,000
       bench guard [--retains] [--update]
           counts allocations an operation, and with valgrind retains; fails if there are more than guard-limits.txt
           allows
