@@ -63,7 +63,11 @@ package struct StoreCompaction: Equatable, Sendable {
         .note, "cut off \(cut.byteCount) bytes behind the last commit: \(cut.reason)",
         at: .init(file: cut.file, offset: cut.offset))
     }
-    let damage = report.damagedFiles.map { Finding(.corrupt, "damaged, and left alone", at: .init(file: $0)) }
+    let damage = report.damages.map { damage in
+      Finding(
+        .corrupt, "damaged, and left alone",
+        at: .init(file: damage.file, offset: damage.offset, record: damage.record))
+    }
     let segments = report.segments.map { segment in
       "\(segment.isRemoved ? "removed" : "kept   ")  \(segment.file)  \(segment.reason.explanation)"
     }

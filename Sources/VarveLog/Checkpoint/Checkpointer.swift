@@ -14,14 +14,11 @@ import Synchronization
 /// A crash before 4 leaves a file that the next opening removes. A failure of the file itself is no failure of the
 /// store: there is no checkpoint then, and the next opening reads more of the log.
 final class Checkpointer: Sendable {
-  private struct State {
-    /// The bytes of the newest checkpoint; zero when not known.
-    var byteCount: UInt64 = 0
-  }
-
   private let committer: Committer
+  /// The bytes of the newest checkpoint; zero when not known.
+  private let lastByteCount = Atomic<UInt64>(0)
   /// Held while a checkpoint is written, so that there is one at a time.
-  private let state = Guarded(State())
+  private let turn = Guarded(())
   /// Why the last attempt failed, if it did.
   private let lastFailure = Guarded<StoreError?>(nil)
   private let isStopped = Atomic(false)
@@ -34,16 +31,23 @@ final class Checkpointer: Sendable {
   /// Why the last checkpoint could not be written, if it could not.
   var failure: StoreError? { lastFailure.withLock { $0 } }
 
+  /// About how many bytes a checkpoint has now; zero in a store that writes none.
+  var expectedByteCount: UInt64 {
+    guard context.options.writesCheckpoints else { return 0 }
+    let state = committer.published.snapshot().state
+    // As if records and keys were dense; the last checkpoint tells when they are not.
+    return max(
+      lastByteCount.load(ordering: .relaxed), UInt64(state.objects.count * 8 + state.index.count * 32))
+  }
+
   // MARK: When
 
   /// Whether a checkpoint saves more time at the next opening than it takes to write.
   ///
   /// - Parameter isClosing: Nobody waits but whoever closes the store, and this is the last occasion.
-  private func isWorthIt(_ replayByteCount: UInt64, lastByteCount: UInt64, isClosing: Bool) -> Bool {
+  private func isWorthIt(_ replayByteCount: UInt64, isClosing: Bool) -> Bool {
     let options = context.options
-    let state = committer.published.snapshot().state
-    // As if records and keys were dense; the last checkpoint tells when they are not.
-    let byteCount = max(lastByteCount, UInt64(state.objects.count * 8 + state.index.count * 32))
+    let byteCount = expectedByteCount
     let interval = UInt64(options.checkpointIntervalMin)
     if isClosing { return replayByteCount >= max(interval, byteCount / 8) }
     // A segment is never filled to its last byte.
@@ -67,7 +71,11 @@ final class Checkpointer: Sendable {
     thread.withLock { thread in
       // Under the lock under which the thread is stopped, so that none is started behind that.
       if isStopped.load(ordering: .relaxed) { return nil }
-      if thread == nil { thread = try? ThreadExecutor(name: "varve-checkpt", priority: .low) }
+      if thread == nil {
+        do throws(StoreError) {
+          thread = try ThreadExecutor(name: "varve-checkpt", priority: .low)
+        } catch { lastFailure.withLock { $0 = error } }
+      }
       return thread
     }
   }
@@ -80,14 +88,14 @@ final class Checkpointer: Sendable {
 
   /// Writes a checkpoint if it is worth it, and keeps its failure.
   private func writeIfWorthIt(isClosing: Bool) {
-    state.withLock { state in
+    turn.withLock { _ in
       do throws(StoreError) {
         let replayByteCount = try committer.queue.withTurn { writer throws(StoreError) in
           try writer.checkIsUsable()
           return writer.replayByteCount
         }
-        guard isWorthIt(replayByteCount, lastByteCount: state.byteCount, isClosing: isClosing) else { return }
-        try write(&state) { isClosing ? false : self.isStopped.load(ordering: .relaxed) }
+        guard isWorthIt(replayByteCount, isClosing: isClosing) else { return }
+        try write { isClosing ? false : self.isStopped.load(ordering: .relaxed) }
         lastFailure.withLock { $0 = nil }
       } catch {
         if error.code != .closed { lastFailure.withLock { $0 = error } }
@@ -106,7 +114,7 @@ final class Checkpointer: Sendable {
   ///
   /// - Returns: `false` when there is nothing that one could be made of.
   func write() throws(StoreError) -> Bool {
-    try state.withLock { state throws(StoreError) in try write(&state) { false } }
+    try turn.withLock { _ throws(StoreError) in try write { false } }
   }
 
   /// Writes the checkpoint that a compaction installs when it removes its inputs, so that the store is at no moment
@@ -121,7 +129,7 @@ final class Checkpointer: Sendable {
   ) throws(StoreError) -> (checkpoint: ManifestCheckpoint, durable: LogPosition)? {
     guard context.options.writesCheckpoints else { return nil }
     let committer = self.committer
-    return try state.withLock { state throws(StoreError) in
+    return try turn.withLock { _ throws(StoreError) in
       let (capture, replayByteCount) = try committer.queue.withTurn { writer throws(StoreError) in
         try writer.checkIsUsable()
         return (writer.captureForCheckpoint(committer.published, without: inputs), writer.replayByteCount)
@@ -131,7 +139,7 @@ final class Checkpointer: Sendable {
         return nil
       }
       do throws(StoreError) {
-        let checkpoint = try writeFile(capture, &state, isCancelled)
+        let checkpoint = try writeFile(capture, isCancelled)
         return (checkpoint, try syncLog(through: capture.covered.position))
       } catch {
         if error.code != .closed { lastFailure.withLock { $0 = error } }
@@ -144,7 +152,7 @@ final class Checkpointer: Sendable {
   // MARK: How
 
   @discardableResult
-  private func write(_ state: inout State, isCancelled: @escaping () -> Bool) throws(StoreError) -> Bool {
+  private func write(isCancelled: @escaping () -> Bool) throws(StoreError) -> Bool {
     let committer = self.committer
     let capture = try committer.queue.withTurn { writer throws(StoreError) in
       try writer.checkIsUsable()
@@ -153,18 +161,18 @@ final class Checkpointer: Sendable {
     }
     guard let capture, capture.covered.position.sequence > .zero else { return false }
     if context.manifests.current.checkpoints.first?.position == capture.covered.position { return true }
-    return try name(try writeFile(capture, &state, isCancelled), capture.covered)
+    return try name(try writeFile(capture, isCancelled), capture.covered)
   }
 
   /// Makes the file, writes it and makes it durable. The manifest lists it as preparing.
   private func writeFile(
-    _ capture: CheckpointCapture, _ state: inout State, _ isCancelled: @escaping () -> Bool
+    _ capture: CheckpointCapture, _ isCancelled: @escaping () -> Bool
   ) throws(StoreError) -> ManifestCheckpoint {
     let (listed, file) = try makeFile()
     do throws(StoreError) {
       let header = try write(capture, to: file, id: listed.id, isCancelled)
       try file.sync()
-      state.byteCount = header.fileLength
+      lastByteCount.store(header.fileLength, ordering: .relaxed)
     } catch {
       context.remove(listed)
       throw error

@@ -1,7 +1,7 @@
 /// The log segment that commits are appended to.
 struct ActiveSegment {
   let file: any File
-  let mapped: MappedSegment
+  var mapped: MappedSegment
   let id: SegmentID
   let salt: UInt64
   /// Where the next frame goes.
@@ -9,7 +9,7 @@ struct ActiveSegment {
   /// Up to here the file holds bytes, zeros behind the end.
   var writtenThrough: UInt64
   /// Bytes that the segment may grow to.
-  let capacity: UInt64
+  var capacity: UInt64
   var firstSequence = CommitSequence.zero
   var running = RunningChecksum()
   /// Whether the file stands among those to be synced.

@@ -5,6 +5,9 @@ struct CompactionWatch {
   var isEnabled = false
   /// The bytes of all segment files, without zeros written ahead; counted anew at each look.
   var fileByteCount = 0
+  /// Of those the bytes of files that were copied, and that are removed once a checkpoint is worth its bytes: as much as
+  /// half of one. Nobody is slowed for them.
+  var awaitingByteCount = 0
   /// The compactor is told when the garbage that was ever made reaches this.
   var garbageThreshold = 0
   /// The segment in which the log ended at the last commit.
@@ -32,7 +35,13 @@ extension Committer {
     if isWorthLooking { garbageObserver.withLock { $0 }?.call() }
     let limit = context.options.segmentSizeLimit
     let softBound = 2 * writer.usage.liveByteCount + limit
-    pace.adjust(byteCount: writer.watch.fileByteCount, softBound: softBound, hardBound: softBound + limit)
+    let byteCount = writer.watch.fileByteCount - writer.watch.awaitingByteCount
+    pace.adjust(byteCount: byteCount, softBound: softBound, hardBound: softBound + limit)
+  }
+
+  /// Has the next look wait until the garbage has grown by so many bytes from now on, or the log rolls.
+  func putOffLook(byteCount: Int) {
+    queue.withTurn { writer in writer.watch.garbageThreshold = writer.usage.garbageByteCount + byteCount }
   }
 
   /// Has `observer` called, within a turn of the queue, whenever there may be something to compact.

@@ -6,13 +6,17 @@ extension LogWriter {
 
   /// Makes room for a frame of `length` bytes and the reserve behind it in the active segment: what meets a full disk,
   /// meets it here, in front of any byte of a commit.
-  mutating func grow(for length: Int, reserve: Int) throws(WriteFailure) {
+  ///
+  /// - Parameter isFreeing: Whether the frame makes room in the end; see ``checkLeavesRoom(for:isFreeing:)``.
+  mutating func grow(for length: Int, reserve: Int, isFreeing: Bool) throws(WriteFailure) {
     guard let end = active?.end, let capacity = active?.capacity else { return }
     let needed = end + UInt64(length)
     try cleanly { () throws(StoreError) in
       try awaitGrowth(through: max(needed, min(capacity, needed + UInt64(reserve))))
     }
-    let options = context.options
+    guard let written = active?.writtenThrough, min(capacity, needed + UInt64(reserve)) > written || needed > written
+    else { return }
+    let options = try checkLeavesRoom(for: needed - min(needed, written), isFreeing: isFreeing)
     try cleanly { () throws(StoreError) in try active?.grow(for: length, reserve: reserve, options: options) }
   }
 
@@ -40,9 +44,13 @@ extension LogWriter {
     guard growth == nil, growsAhead, let active, active.writtenThrough < active.capacity,
       active.end >= active.growthMark(context.options)
     else { return }
+    // What commits have to leave on the disk, they do not get.
+    var step = active.growthStep(context.options)
+    if let spare = spareByteCount(isFreeing: false) { step = min(step, UInt64(max(spare, 0))) }
+    guard step > 0 else { return }
     let next = SegmentGrowth(
       of: active.file, mapping: active.usesMapping ? active.mapped.mapping : nil, from: active.writtenThrough,
-      through: min(active.capacity, active.writtenThrough + active.growthStep(context.options)))
+      through: min(active.capacity, active.writtenThrough + step))
     if context.threads.begin(next) { growth = next }
   }
 
@@ -112,16 +120,23 @@ extension LogWriter {
     defer { updateRoomMark() }
     if active == nil {
       try checkSegmentCount()
+      _ = try checkLeavesRoom(for: UInt64(SegmentHeader.size + length), isFreeing: isFreeing)
       try startSegment(for: length)
     }
     if let end = active?.end, let capacity = active?.capacity, end + UInt64(length) > capacity {
-      try finishPreparation()
-      try checkSegmentCount()
-      try roll(for: length)
+      if slot == nil, end == UInt64(SegmentHeader.size) {
+        try widenActiveSegment(for: length)
+      } else {
+        try finishPreparation()
+        try checkSegmentCount()
+        let size = max(UInt64(SegmentHeader.size + length), prepared?.writtenThrough ?? 0)
+        _ = try checkLeavesRoom(for: size, isFreeing: isFreeing)
+        try roll(for: length)
+      }
     }
     let reserve = isFreeing ? 0 : context.options.freeingReserve
     if let end = active?.end, let written = active?.writtenThrough, end + UInt64(length + reserve) > written {
-      try grow(for: length, reserve: reserve)
+      try grow(for: length, reserve: reserve, isFreeing: isFreeing)
     }
     // At the end of a segment the next one is what deletes find room in.
     if !isFreeing, prepared?.isReady != true, let end = active?.end, let capacity = active?.capacity,

@@ -35,6 +35,17 @@ extension LogWriter {
     context.suggestCheckpoint(replayByteCount: replayByteCount)
   }
 
+  /// Lets a segment that holds nothing but its header grow as far as a batch needs that is larger than a segment. A roll
+  /// would leave a segment behind in which there never was a record, so that no state names it.
+  mutating func widenActiveSegment(for length: Int) throws(WriteFailure) {
+    finishGrowth()
+    guard let segment = active else { return }
+    let capacity = SegmentHeader.size + length
+    let mapping = try cleanly { () throws(StoreError) in try segment.file.map(length: capacity, for: .writing) }
+    active?.mapped = MappedSegment(segment.mapped.file, mapping: mapping)
+    active?.capacity = UInt64(capacity)
+  }
+
   /// Begins the first segment of a store, or the one behind a cut.
   mutating func startSegment(for length: Int) throws(WriteFailure) {
     if unsettled != nil {

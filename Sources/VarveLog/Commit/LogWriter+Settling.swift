@@ -13,9 +13,10 @@ extension LogWriter {
     // From here on a second attempt must not list the segment again.
     prepared = next
     unsettled = nil
-    try prepare()
+    // Before a segment is made: on a full disk this may be all the room that there is for it.
     truncateSealed(past)
     removeAbandoned(past)
+    try prepare()
     try startSegment(for: length)
     // The segment behind the cut must be on the device before anything in it can be promised.
     try sync()

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Keeps the manifest, in memory and on the device, and gives numbers to new files.
 ///
 /// Replacements never overlap. Each is made durable before the call returns: temporary file, sync, rename, sync of the
@@ -18,14 +20,20 @@ final class ManifestStore: Sendable {
   }
 
   private let state: Guarded<State>
+  private let fileByteCount: Atomic<Int>
   private let folder: any Directory
   private let segmentFolder: any Directory
 
   init(_ manifest: Manifest, folder: any Directory, segmentFolder: any Directory) {
     state = Guarded(State(manifest: manifest, nextID: manifest.nextSegmentID))
+    fileByteCount = Atomic(manifest.encodedByteCount)
     self.folder = folder
     self.segmentFolder = segmentFolder
   }
+
+  /// Bytes of the manifest as it was last made durable. Does not wait for a replacement that is under way, as
+  /// ``current`` does.
+  var byteCount: Int { fileByteCount.load(ordering: .relaxed) }
 
   /// The manifest as it was last made durable.
   var current: Manifest { state.withLock { $0.manifest } }
@@ -115,6 +123,7 @@ final class ManifestStore: Sendable {
     manifest.segments.sort { $0.file.id < $1.file.id }
     try write(manifest)
     state.manifest = manifest
+    fileByteCount.store(manifest.encodedByteCount, ordering: .relaxed)
     state.unlinked.subtract(unlinked)
   }
 

@@ -62,8 +62,8 @@ struct SegmentPreparation {
       return byteCount
     } catch {
       // On a disk that is nearly full little is better than nothing: deletes need little.
-      let least = UInt64(context.options.freeingReserve)
-      guard error.code == .diskFull, least > start else { throw .clean(error) }
+      let least = min(UInt64(context.options.freeingReserve), max(byteCount / 4, 4096))
+      guard error.code == .diskFull, least > start, least < byteCount else { throw .clean(error) }
       try cleanly { () throws(StoreError) in try ActiveSegment.writeZeros(to: file, from: start, through: least) }
       return least
     }

@@ -59,6 +59,11 @@ struct SegmentUsage: Equatable, Sendable {
     liveByteCount -= former.live
   }
 
+  /// Calls `body` with the bytes of each segment.
+  func forEach(_ body: (UInt16, Bytes) -> Void) {
+    for (slot, bytes) in table.enumerated() { if let bytes { body(UInt16(slot), bytes) } }
+  }
+
   /// The bytes of the segment in a slot; `nil` when none were written there.
   subscript(slot: UInt16) -> Bytes? { Int(slot) < table.count ? table[Int(slot)] : nil }
 

@@ -35,6 +35,14 @@ final class StoreContext: Sendable {
   /// A salt for a new segment.
   func newSalt() -> UInt64 { generator.withLock { $0.next() } }
 
+  /// Bytes that the store's files may still take; `nil` when that is not known. That it cannot be found out is no
+  /// failure: then a write tells.
+  var availableByteCount: UInt64? { (try? segmentFolder.availableByteCount()) ?? nil }
+
+  /// Bytes that replacing the manifest needs, which for a moment stands beside the one before: with some entries more
+  /// than it has now.
+  var manifestByteCount: Int { manifests.byteCount + 2048 }
+
   /// Says that a checkpoint may be worth it: a segment was filled, or a compaction gave the checkpoints up.
   ///
   /// - Parameter replayByteCount: Bytes that an opening would have to read now.

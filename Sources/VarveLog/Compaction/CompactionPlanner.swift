@@ -89,24 +89,6 @@ enum CompactionPlanner {
     return dropped + copied + left.sorted { $0.candidate.file.id < $1.candidate.file.id }
   }
 
-  /// Parts of what is copied, in order, so that each needs no more room than `byteCountMax` while its inputs still stand
-  /// beside its outputs, if its segments are not larger on their own.
-  static func groups(_ candidates: [Candidate], byteCountMax: UInt64?) -> [[Candidate]] {
-    guard let byteCountMax else { return candidates.isEmpty ? [] : [candidates] }
-    var groups: [[Candidate]] = []
-    var room: UInt64 = 0
-    for candidate in candidates {
-      let needed = UInt64(max(candidate.bytes.live + candidate.bytes.deletes, 0))
-      if groups.isEmpty || needed > room {
-        groups.append([])
-        room = byteCountMax
-      }
-      groups[groups.count - 1].append(candidate)
-      room -= min(needed, room)
-    }
-    return groups
-  }
-
   // MARK: Dropping
 
   /// Those without a live record, whose delete records hide nothing in any segment that stays. Oldest first, since the

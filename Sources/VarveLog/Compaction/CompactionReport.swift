@@ -14,6 +14,16 @@ public struct CompactionReport: Equatable, Sendable {
     public var liveByteCount: Int
   }
 
+  /// Damage that was met while a segment was copied.
+  public struct Damage: Equatable, Sendable {
+    /// The segment's file, relative to the store. It was left alone.
+    public var file: String
+    /// The byte within the file, as far as that is known.
+    public var offset: UInt64?
+    /// The record, when it was met in reading that.
+    public var record: RecordID?
+  }
+
   /// Segment files that were taken and are gone.
   public var inputCount = 0
   /// Segment files that were written.
@@ -28,6 +38,8 @@ public struct CompactionReport: Equatable, Sendable {
   public var deleteCount = 0
   /// Segments that were left alone because they are damaged, relative to the store.
   public var damagedFiles: [String] = []
+  /// Where the damage is, one for each of those files.
+  public var damages: [Damage] = []
   /// Every segment that took no more frames, in the order in which they were worked on.
   public var segments: [Segment] = []
 

@@ -12,12 +12,27 @@ extension CompactionRunner {
         sound.append(input)
       } catch {
         guard error.error.isCorruption, !error.poisons else { throw error }
-        report.damagedFiles.append(StoreLayout.path(input.file))
-        damaged.insert(input.file)
-        group.isInput[Int(input.slot)] = false
+        leaveAlone(input, of: &group, because: error.error)
       }
     }
     group.inputs = sound
+  }
+
+  /// Takes an input out of the group because it is damaged. What was copied of it, and did not move yet, does not move
+  /// any more.
+  private mutating func leaveAlone(
+    _ input: CompactionPlanner.Candidate, of group: inout Group, because error: StoreError
+  ) {
+    let path = StoreLayout.path(input.file)
+    report.damagedFiles.append(path)
+    report.damages.append(
+      CompactionReport.Damage(file: path, offset: error.location.offset, record: error.location.record))
+    for index in report.segments.indices where report.segments[index].file == path {
+      report.segments[index].reason = .damaged
+    }
+    damaged.insert(input.file)
+    group.isInput[Int(input.slot)] = false
+    group.inputs.removeAll { $0.file == input.file }
   }
 
   private mutating func copyDeletes(
@@ -75,10 +90,10 @@ extension CompactionRunner {
   ///
   /// Each stretch is looked up in the newest state, and waits for its rate or a pause lie between them, so that no snapshot
   /// is held for long. What was overwritten meanwhile is not copied; nothing in an input becomes live again.
-  mutating func copyRecords(of group: Group, to writer: inout CompactionWriter) throws(WriteFailure) {
+  mutating func copyRecords(of group: inout Group, to writer: inout CompactionWriter) throws(WriteFailure) {
     var next: RecordID? = RecordID(rawValue: 0)
     while let first = next {
-      let stretch = try copyStretch(from: first, of: group, to: &writer)
+      let stretch = try copyStretch(from: first, of: &group, to: &writer)
       next = stretch.next
       try spend(stretch.byteCount)
     }
@@ -88,7 +103,7 @@ extension CompactionRunner {
   ///
   /// - Returns: Where to go on, and what it cost in bytes copied.
   private mutating func copyStretch(
-    from first: RecordID, of group: Group, to writer: inout CompactionWriter
+    from first: RecordID, of group: inout Group, to writer: inout CompactionWriter
   ) throws(WriteFailure) -> (next: RecordID?, byteCount: Int) {
     var next: RecordID?
     var byteCount = 0
@@ -101,19 +116,30 @@ extension CompactionRunner {
       // Looking at an entry costs about as much as copying so many bytes.
       byteCount += 8
       guard group.isInput[Int(location.slot)] else { return true }
-      byteCount += try copy(id, at: location, in: snapshot, of: group, to: &writer)
+      byteCount += try copy(id, at: location, in: snapshot, of: &group, to: &writer)
       return true
     }
     return (next, byteCount)
   }
 
   private mutating func copy(
-    _ id: RecordID, at location: RecordLocation, in snapshot: Snapshot, of group: Group,
+    _ id: RecordID, at location: RecordLocation, in snapshot: Snapshot, of group: inout Group,
     to writer: inout CompactionWriter
   ) throws(WriteFailure) -> Int {
     let state = snapshot.state
-    let record = try unsafe cleanly { () throws(StoreError) in try unsafe state.record(at: location, of: id) }
-    var encoded = try unsafe writer.encode(record, at: location, in: state)
+    let record: RawRecord
+    var encoded: CompactionCodec.Encoded
+    do throws(WriteFailure) {
+      unsafe record = try unsafe cleanly { () throws(StoreError) in try unsafe state.record(at: location, of: id) }
+      unsafe encoded = try unsafe writer.encode(record, at: location, in: state)
+    } catch {
+      guard error.error.isCorruption, let input = group.inputs.first(where: { $0.slot == location.slot }) else {
+        throw error
+      }
+      // One record is lost, and verifying or reading tells which others are not. Nothing of the segment is given up.
+      leaveAlone(input, of: &group, because: error.error)
+      return 0
+    }
     if unsafe writer.isFull(for: encoded.header.recordLength) {
       try finishOutput(of: group, &writer)
       // The next output may have a dictionary which that one had not.

@@ -144,7 +144,11 @@ extension CompactionRunner {
   private func newCheckpoint(
     without files: Set<SegmentFile>
   ) throws(WriteFailure) -> (checkpoint: ManifestCheckpoint, durable: LogPosition)? {
-    if isCrowded { return nil }
+    if isCrowded {
+      guard let room = context.availableByteCount, let needed = checkpointer?.expectedByteCount,
+        room > needed + UInt64(context.manifestByteCount)
+      else { return nil }
+    }
     let control = pacer.control
     return try cleanly { () throws(StoreError) in
       try checkpointer?.write(without: files) { control.withLock { $0.isStopped } }
@@ -153,8 +157,11 @@ extension CompactionRunner {
 
   /// Removes segments without a copy.
   mutating func drop(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) {
+    guard !inputs.isEmpty else { return }
     let forgotten = inputs.filter { $0.bytes.deletes > 0 }.map(\.lastSequence).max() ?? .zero
-    try remove(inputs, forgotten: forgotten)
+    // With those that wait: deletes may have been judged as if they were gone.
+    awaiting.add(inputs, forgottenDelete: forgotten)
+    try removeAwaiting(whenMoreThan: awaitingByteCountMax)
     pacer.progress.byteCountDone += inputs.reduce(0) { $0 + $1.fileSize }
   }
 
@@ -170,9 +177,12 @@ extension CompactionRunner {
         state.retirementCount += 1
       }
       committer.published.retireSegments(in: slots)
+      // Their files have no room before their mappings are gone.
+      committer.published.giveBack()
       for slot in slots { writer.usage.remove(slot) }
       writer.filled = writer.filled.filter { !ids.contains($0.key) }
       writer.watch.fileByteCount -= byteCount
+      writer.watch.awaitingByteCount = 0
       writer.context.suggestCheckpoint(replayByteCount: writer.replayByteCount)
     }
   }

@@ -16,6 +16,9 @@
 ///    the former checkpoints, as *removable*; the inputs' slots are given up, and their files removed. Snapshots keep their
 ///    mappings.
 ///
+/// Inputs are taken in rounds, each of which goes through steps 2 to 5, so that the room that is needed beside the store
+/// does not grow with it; see `CompactionRunner+Rounds.swift`.
+///
 /// Nothing is remembered of a record that was copied: the output is read back for step 4. A failure anywhere leaves
 /// outputs that are as good as their inputs, and inputs that the next compaction takes again.
 struct CompactionRunner {
@@ -33,9 +36,14 @@ struct CompactionRunner {
   var damaged: Set<SegmentFile> = []
   /// By how many bytes the garbage must grow until the compactor looks again.
   var garbageStep: Int
-  /// Whether the disk was found full: then the log does not roll, and segments are taken one by one, those first of which
-  /// the least has to be copied. No checkpoint is written, so that the next opening reads the whole log.
-  private(set) var isCrowded = false
+  /// Whether the disk was found full: then zeros that were written ahead are given up, and each segment is removed as
+  /// soon as it was copied. Where it is not known how much room there is, they are taken one by one, those first of which
+  /// the least has to be copied, and no checkpoint is written, so that the next opening reads the whole log.
+  var isCrowded = false
+  /// Inputs that were copied, and that are not removed yet.
+  var awaiting = Awaiting()
+  /// Whether those may wait for another compaction, so that one checkpoint serves several.
+  var keepsAwaiting = false
   var report = CompactionReport()
 
   init(_ committer: Committer, isWhole: Bool, pacer: CompactionPacer) {
@@ -51,13 +59,17 @@ struct CompactionRunner {
   mutating func run() throws(StoreError) {
     do throws(WriteFailure) {
       do throws(WriteFailure) {
-        try compact()
+        try compact(ending: isWhole)
       } catch {
         guard !error.poisons, error.error.code == .diskFull else { throw error }
-        giveUpReserve()
-        isCrowded = true
-        try compact()
-        if report.inputCount == 0 { throw error }
+        makeRoom()
+        try removeAwaiting()
+        try compact(ending: false)
+        // The log could not be ended before there was room.
+        if isWhole { try compactRestOfLog(after: error) } else if report.inputCount == 0 { throw error }
+      }
+      if report.inputCount == 0, report.segments.contains(where: { $0.reason == .noRoom }) {
+        throw .clean(CompactionRunner.noRoom(in: context.segmentFolder.path))
       }
     } catch {
       guard error.poisons else { throw error.error }
@@ -65,42 +77,34 @@ struct CompactionRunner {
     }
   }
 
-  /// Makes room for a compaction on a full disk.
-  private func giveUpReserve() {
-    committer.queue.withTurn { writer in
-      if writer.poison == nil, !writer.isClosed { writer.giveUpReserve() }
+  private static func noRoom(in path: String) -> StoreError {
+    StoreError(
+      .diskFull,
+      "There is no room on the disk to compact any segment. Nothing was changed; delete more records, or make room on "
+        + "the disk.", at: .init(file: path))
+  }
+
+  /// Compacts what stands in the segment that takes frames, once a crowded disk has room for another.
+  private mutating func compactRestOfLog(after failure: WriteFailure) throws(WriteFailure) {
+    do throws(WriteFailure) {
+      try compact(ending: true)
+    } catch {
+      guard !error.poisons, error.error.code == .diskFull else { throw error }
+      if report.inputCount == 0 { throw failure }
     }
   }
 
-  private mutating func compact() throws(WriteFailure) {
-    let plan = try makePlan()
+  /// - Parameter endsLog: Whether the log goes on in a new segment, so that all that was committed can be compacted.
+  private mutating func compact(ending endsLog: Bool) throws(WriteFailure) {
+    let plan = try makePlan(ending: endsLog)
     let dropped = plan.filter { $0.action == .drop }.map(\.candidate)
     let copied = plan.filter { $0.action == .copy }.map(\.candidate)
-    pacer.progress.byteCountTotal = (dropped + copied).reduce(0) { $0 + $1.fileSize }
-    guard !dropped.isEmpty || !copied.isEmpty else { return }
-    try look()
-    try drop(dropped)
-    if isCrowded {
-      try compactOneByOne(copied.sorted { $0.bytes.live < $1.bytes.live })
-    } else {
-      for group in CompactionPlanner.groups(copied, byteCountMax: nil) { try compact(group) }
-    }
-    try look()
-  }
-
-  /// Each gives room for the next. When there is too little for one, there is for none of the others.
-  private mutating func compactOneByOne(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) {
-    for (position, input) in inputs.enumerated() {
-      do throws(WriteFailure) {
-        try compact([input])
-      } catch {
-        guard !error.poisons, error.error.code == .diskFull, report.inputCount > 0 else { throw error }
-        let paths = Set(inputs[position...].map { StoreLayout.path($0.file) })
-        for index in report.segments.indices where paths.contains(report.segments[index].file) {
-          report.segments[index].reason = .noRoom
-        }
-        return
-      }
+    pacer.progress.byteCountTotal = pacer.progress.byteCountDone + (dropped + copied).reduce(0) { $0 + $1.fileSize }
+    if !dropped.isEmpty || !copied.isEmpty {
+      try look()
+      try drop(dropped)
+      try compactInRounds(copied)
+      try look()
     }
   }
 
@@ -111,13 +115,13 @@ struct CompactionRunner {
 
   // MARK: 1. Planning
 
-  private mutating func makePlan() throws(WriteFailure) -> [CompactionPlanner.Decision] {
+  private mutating func makePlan(ending rolls: Bool) throws(WriteFailure) -> [CompactionPlanner.Decision] {
     let committer = self.committer
     let isWhole = self.isWhole
-    let rolls = isWhole && !isCrowded
     let heldSince = self.heldSince
     let damaged = self.damaged
     let garbageStep = self.garbageStep
+    let awaitingByteCount = Int(awaiting.byteCount)
     let found = try committer.queue.withTurn { writer throws(WriteFailure) in
       try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
       if rolls { try writer.endActiveSegment() }
@@ -128,10 +132,16 @@ struct CompactionRunner {
       let situation = writer.compactionSituation(
         in: committer.published.committerState, isWhole: isWhole, isHeld: isHeld, damaged: damaged)
       writer.watch.fileByteCount = situation.byteCount
+      writer.watch.awaitingByteCount = awaitingByteCount
       writer.watch.garbageThreshold = writer.usage.garbageByteCount + garbageStep
       return situation
     }
     guard var situation = found else { return [] }
+    // They are as good as gone.
+    let leaving = Set(awaiting.inputs.map(\.file))
+    situation.candidates.removeAll { leaving.contains($0.file) }
+    // A whole compaction looks for room before each round.
+    if !isWhole { situation.availableByteCount = context.availableByteCount }
     for position in situation.candidates.indices where !takes(situation.candidates[position]) {
       situation.candidates[position].isKept = true
     }
@@ -167,9 +177,11 @@ struct CompactionRunner {
     var isInput = [Bool](repeating: false, count: Int(SlotTable.slotMax) + 1)
     for input in inputs { isInput[Int(input.slot)] = true }
     let committer = self.committer
-    let files = Set(inputs.map(\.file))
+    // Those of former rounds go with these or before.
+    let files = Set((inputs + awaiting.inputs).map(\.file))
     let lastSequence = inputs.map(\.lastSequence).max() ?? .zero
-    let copied = inputs.reduce(0) { $0 + $1.bytes.live + $1.bytes.deletes }
+    let copied = inputs.reduce(0) { $0 + $1.copiedByteCount }
+    let awaitingByteCount = Int(awaiting.byteCount)
     let horizon = try committer.queue.withTurn { writer throws(WriteFailure) in
       try cleanly { () throws(StoreError) in try writer.checkIsUsable() }
       if writer.durable.sequence < lastSequence { try writer.sync() }
@@ -177,13 +189,15 @@ struct CompactionRunner {
         in: committer.published.committerState, isWhole: true, isHeld: { _ in false }, damaged: [])
       // What is about to be written takes room beside what it is copied from.
       writer.watch.fileByteCount = situation.byteCount + copied
+      writer.watch.awaitingByteCount = awaitingByteCount
       let others = situation.candidates.lazy.filter { !files.contains($0.file) }
       return DeleteHorizon(others, activeDeadSequence: situation.activeDeadSequence).sequence()
     }
     return Group(inputs: inputs, isInput: isInput, deleteHorizon: horizon)
   }
 
-  private mutating func compact(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) {
+  /// Copies what is needed of the inputs of a round, and lets them go.
+  mutating func compact(_ inputs: [CompactionPlanner.Candidate]) throws(WriteFailure) {
     try look()
     var group = try begin(inputs)
     var writer = CompactionWriter(
@@ -192,13 +206,12 @@ struct CompactionRunner {
       report.deleteCount += writer.deleteCount
       writer.end()
     }
-    try writer.prepare(byteCount: inputs.reduce(0) { $0 + $1.bytes.live + $1.bytes.deletes })
+    try writer.prepare(byteCount: inputs.reduce(0) { $0 + $1.copiedByteCount })
     try copyDeletes(&group, to: &writer)
     writer.codec = chooseCodec(for: group)
-    try copyRecords(of: group, to: &writer)
+    try copyRecords(of: &group, to: &writer)
     try finishOutput(of: group, &writer)
     writer.end()
-    try remove(
-      group.inputs, forgotten: group.forgottenDelete, isIncomplete: group.inputs.count < inputs.count)
+    try release(group.inputs, forgotten: group.forgottenDelete, isIncomplete: group.inputs.count < inputs.count)
   }
 }

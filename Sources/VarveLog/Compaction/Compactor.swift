@@ -89,34 +89,72 @@ actor Compactor {
       committer.pace.setEngaged(false)
       control.change { $0.isRunning = false }
     }
-    // Somebody who waits for a whole compaction gets all of it.
-    while control.withLock({ $0.requestCount == 0 && !$0.isStopped }) {
-      let control = self.control
-      var runner = makeRunner(
-        isWhole: false, isCancelled: { control.withLock { $0.requestCount > 0 } }, progress: nil)
-      runner.damaged = damaged
-      runner.heldSince = heldSince
-      runner.garbageStep = garbageStep
-      heldSince = committer.published.currentStamp
-      do throws(StoreError) {
-        try runner.run()
-        control.withLock { $0.status.lastError = nil }
-      } catch {
-        note(runner)
-        // Cancelled means that somebody waits for a whole one.
-        if error.code == .closed || error.code == .cancelled { return }
-        failureCount += 1
-        control.withLock { $0.status.lastError = error }
-        return
+    var awaiting = CompactionRunner.Awaiting()
+    var hasWon = false
+    do throws(StoreError) {
+      // Somebody who waits for a whole compaction gets all of it.
+      while control.withLock({ $0.requestCount == 0 && !$0.isStopped }) {
+        switch try compactOnce(&awaiting) {
+        case .won: hasWon = true
+        case .nothing:
+          try runAutomatically { runner throws(StoreError) in try runner.finish(&awaiting) }
+          return backOff(unless: hasWon)
+        case .worse: return backOff(unless: false)
+        }
+        failureCount = 0
       }
-      note(runner)
-      if runner.report.inputCount == 0 { break }
-      guard runner.report.bytesAfter < runner.report.bytesBefore else {
-        failureCount += 1
-        return
-      }
-      failureCount = 0
+    } catch {
+      // Cancelled means that somebody waits for a whole one. That takes what was not removed yet, too.
+      if error.code == .closed || error.code == .cancelled { return }
+      control.withLock { $0.status.lastError = error }
+      backOff(unless: false)
     }
+  }
+
+  private enum Outcome {
+    case won
+    case nothing
+    /// What was written is no smaller than what it replaces.
+    case worse
+  }
+
+  /// Takes what is most worth it, no more than a segment's worth.
+  private func compactOnce(_ awaiting: inout CompactionRunner.Awaiting) throws(StoreError) -> Outcome {
+    let awaitingBefore = Int(awaiting.byteCount)
+    let report = try runAutomatically { runner throws(StoreError) in
+      runner.awaiting = awaiting
+      runner.keepsAwaiting = true
+      heldSince = committer.published.currentStamp
+      awaiting = CompactionRunner.Awaiting()
+      try runner.run()
+      awaiting = runner.awaiting
+    }
+    let taken = Int(report.bytesBefore) + Int(awaiting.byteCount) - awaitingBefore
+    if taken == 0, report.outputCount == 0 { return .nothing }
+    return taken > Int(report.bytesAfter) ? .won : .worse
+  }
+
+  @discardableResult
+  private func runAutomatically(
+    _ body: (inout CompactionRunner) throws(StoreError) -> Void
+  ) throws(StoreError) -> CompactionReport {
+    let control = self.control
+    var runner = makeRunner(
+      isWhole: false, isCancelled: { control.withLock { $0.requestCount > 0 } }, progress: nil)
+    runner.damaged = damaged
+    runner.heldSince = heldSince
+    runner.garbageStep = garbageStep
+    defer { note(runner) }
+    try body(&runner)
+    control.withLock { $0.status.lastError = nil }
+    return runner.report
+  }
+
+  /// After a look that led to nothing good the garbage has to grow by twice as much until the next one, at once.
+  private func backOff(unless hasWon: Bool) {
+    guard !hasWon else { return }
+    failureCount += 1
+    committer.putOffLook(byteCount: garbageStep)
   }
 
   /// By how many bytes the garbage grows until the next look: an eighth of a segment, twice as many after each look that

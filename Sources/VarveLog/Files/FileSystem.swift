@@ -40,6 +40,9 @@ public protocol Directory: AnyObject, Sendable {
   func remove(_ name: String) throws(StoreError)
   /// Makes every change of the folder's entries so far durable. After a failure nothing is known of any of them.
   func sync() throws(StoreError)
+  /// The bytes that files on this file system may still take, as far as this user is concerned; `nil` when that is not
+  /// known, or without limit. Others may use them at any moment, so that a write can meet a full disk all the same.
+  func availableByteCount() throws(StoreError) -> UInt64?
   /// Takes the exclusive advisory lock on the file `name`, which is made if need be and never removed, without
   /// waiting. Ends when the lock object goes, or when the process dies. Returns `nil` when somebody else holds it.
   /// A second attempt in the same process is refused as well.

@@ -69,6 +69,8 @@ final class MemoryDirectory: Directory {
 
   func sync() throws(StoreError) {}
 
+  func availableByteCount() throws(StoreError) -> UInt64? { volume.availableByteCount }
+
   func lock(_ name: String) throws(StoreError) -> (any DirectoryLock)? {
     try perform("lock the file", name) { path throws(SystemError) in
       let node = try folder.file(name, orMaking: { () throws(SystemError) in try MemoryNode(on: volume) })

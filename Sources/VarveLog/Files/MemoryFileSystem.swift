@@ -13,9 +13,13 @@ public struct MemoryFileSystem: FileSystem {
   /// Makes an empty file system. Copies of it share their contents.
   public init() { self.init(prefersMappedStores: true) }
 
+  /// Makes an empty file system whose files have room for `capacity` bytes together: what would take more fails with
+  /// `.diskFull`. The room of a file comes back when no name, open file or mapping refers to it any more.
+  public init(capacity: UInt64) { self.init(prefersMappedStores: true, capacity: capacity) }
+
   /// Makes an empty file system whose files say that they want to be written through mappings or through calls.
-  package init(prefersMappedStores: Bool) {
-    volume = MemoryVolume(prefersMappedStores: prefersMappedStores)
+  package init(prefersMappedStores: Bool, capacity: UInt64? = nil) {
+    volume = MemoryVolume(prefersMappedStores: prefersMappedStores, capacity: capacity)
     root = MemoryFolder(identity: volume.makeIdentity())
   }
 

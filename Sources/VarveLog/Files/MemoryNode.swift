@@ -16,6 +16,8 @@ final class MemoryNode: Sendable {
   }
 
   deinit {
+    // Giving room back does not fail.
+    try? volume.resize(from: size, to: 0)
     // All of the slot, for a store into a mapping may have gone further than it should. A slot that could not be
     // emptied is not used again.
     guard (try? clear(from: 0, to: MemoryVolume.slotSize)) != nil else { return }
@@ -41,10 +43,17 @@ final class MemoryNode: Sendable {
     let (end, overflows) = offset.addingReportingOverflow(UInt64(bytes.count))
     guard !overflows, end <= MemoryVolume.slotSize else { throw .fileTooLarge }
     try currentSize.withLock { size throws(SystemError) in
-      try backing.use { number throws(SystemError) in
-        try unsafe SystemCalls.write(number, bytes, at: start + offset)
+      let newSize = max(size, end)
+      try volume.resize(from: size, to: newSize)
+      do throws(SystemError) {
+        try backing.use { number throws(SystemError) in
+          try unsafe SystemCalls.write(number, bytes, at: start + offset)
+        }
+      } catch {
+        try? volume.resize(from: newSize, to: size)
+        throw error
       }
-      size = max(size, end)
+      size = newSize
     }
   }
 
@@ -52,6 +61,7 @@ final class MemoryNode: Sendable {
     guard newSize <= MemoryVolume.slotSize else { throw .fileTooLarge }
     try currentSize.withLock { size throws(SystemError) in
       try clear(from: newSize, to: size)
+      try volume.resize(from: size, to: newSize)
       size = newSize
     }
   }

@@ -27,8 +27,31 @@ final class MemoryVolume: Sendable {
   let prefersMappedStores: Bool
   private let nodeCount = Atomic<UInt64>(0)
   private let slots = Guarded(Slots())
+  /// The bytes that all files may have together; `nil` for no limit.
+  private let capacity: UInt64?
+  /// The bytes that they have.
+  private let usedByteCount = Guarded<UInt64>(0)
 
-  init(prefersMappedStores: Bool) { self.prefersMappedStores = prefersMappedStores }
+  init(prefersMappedStores: Bool, capacity: UInt64? = nil) {
+    self.prefersMappedStores = prefersMappedStores
+    self.capacity = capacity
+  }
+
+  /// The bytes that files may still take; `nil` for no limit.
+  var availableByteCount: UInt64? {
+    guard let capacity else { return nil }
+    return capacity - min(capacity, usedByteCount.withLock { $0 })
+  }
+
+  /// Counts a file that grows or shrinks. One that shrinks always may.
+  func resize(from oldSize: UInt64, to newSize: UInt64) throws(SystemError) {
+    guard let capacity, oldSize != newSize else { return }
+    try usedByteCount.withLock { used throws(SystemError) in
+      let needed = used - oldSize + newSize
+      guard newSize < oldSize || needed <= capacity else { throw .noSpace }
+      used = needed
+    }
+  }
 
   /// An identity that nothing else has.
   func makeIdentity() -> FileIdentity {

@@ -70,6 +70,12 @@ final class PosixDirectory: Directory {
     }
   }
 
+  func availableByteCount() throws(StoreError) -> UInt64? {
+    try perform("find out what is left beside the folder", nil) { directory throws(SystemError) in
+      try SystemCalls.availableByteCount(directory)
+    }
+  }
+
   /// Calls `body` with the descriptor and tells its failure as "Cannot `action` …".
   func perform<Result>(
     _ action: String, _ name: String?, _ body: (Int32) throws(SystemError) -> Result

@@ -160,6 +160,15 @@ extension SystemCalls {
     try check(varve_punch_hole(descriptor, offset, length))
   }
 
+  /// What unprivileged users may still write to the file system of the folder, in bytes. The corresponding C function is
+  /// `fstatvfs`.
+  static func availableByteCount(_ directory: Int32) throws(SystemError) -> UInt64 {
+    var status = statvfs()
+    try retrying { unsafe fstatvfs(directory, &status) }
+    let (count, overflows) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return overflows ? .max : count
+  }
+
   /// Makes the contents durable. The corresponding C function is `fdatasync`.
   static func syncFile(_ descriptor: Int32) throws(SystemError) { try check(varve_sync_file(descriptor)) }
 

@@ -163,6 +163,13 @@ package final class PublishedState: Sendable {
     }
   }
 
+  /// Gives back what no snapshot can see any more, without waiting for the next publication: the room of removed files
+  /// comes back with their mappings. By the committer.
+  package func giveBack() {
+    core.guarded.withLock { _ in _ = core.nodes.reclaim() }
+    core.nodes.trim()
+  }
+
   /// The mapped segment of a slot.
   package func segment(in slot: UInt16) -> MappedSegment? { core.guarded.withLock { $0.segments[slot] } }
 

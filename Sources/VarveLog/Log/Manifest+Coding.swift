@@ -46,11 +46,18 @@ extension Manifest {
     return body + body
   }
 
-  private func encodedBody() -> [UInt8] {
+  /// Bytes of the manifest file.
+  package var encodedByteCount: Int { bodyByteCount * 2 }
+
+  private var bodyByteCount: Int {
     let used =
       Manifest.fixedSize + segments.count * Manifest.segmentSize
       + (preparing.count + removable.count) * Manifest.fileSize + checkpoints.count * Manifest.checkpointSize
-    let length = (used + Manifest.alignment - 1) / Manifest.alignment * Manifest.alignment
+    return (used + Manifest.alignment - 1) / Manifest.alignment * Manifest.alignment
+  }
+
+  private func encodedBody() -> [UInt8] {
+    let length = bodyByteCount
     var result = [UInt8](repeating: 0, count: length)
     unsafe result.withUnsafeMutableBytes { bytes in
       unsafe encodeFixedPart(into: bytes)

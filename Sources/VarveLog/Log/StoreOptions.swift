@@ -66,7 +66,8 @@ public struct StoreOptions: Sendable {
   package var growthStepLimit = 1 << 20
   /// Whether segments are grown and prepared on threads of their own. Default: as their file system prefers.
   package var growsAhead: Bool?
-  /// Bytes written ahead that only deletes may use, and that a compaction gives back when the disk is full.
+  /// Bytes on the disk that only deletes may use, beside what is kept free for a compaction; zeros that were written
+  /// ahead as far as there are. 0 to keep nothing free, for either.
   package var freeingReserve = 16 << 10
   /// Segments that the log may have. Locations number them with 16 bits; the difference is for compactions, whose
   /// outputs and inputs stand side by side for a while.

@@ -3,15 +3,17 @@ extension LogStore {
   /// thread of its own; commits and reads go on meanwhile. Whatever moment it is interrupted at, nothing is lost.
   ///
   /// Unlike the compactions that run by themselves (see ``StoreOptions/compactsAutomatically``) this one takes all of
-  /// which anything can be won. Delete records go as soon as they hide nothing any more. Segments that a snapshot still
+  /// which anything can be won, in rounds of two to four segments' worth, each of which gives its room back before the
+  /// next; so that, and a checkpoint, is the room that it needs. Delete records go as soon as they hide nothing any more. Segments that a snapshot still
   /// reads keep their space until it goes. Cancelling the task ends it within a few milliseconds; what it did stays.
   ///
   /// - Parameter progress: Called about every 64 KiB, on the compactor's thread, which waits for it. It must not close the
   ///   store.
   /// - Returns: What was done, with a reason for each segment; empty when nothing was worth it.
   /// - Throws: `CancellationError`; `.readOnly`, `.closed` also when the store is closed meanwhile, `.poisoned`,
-  ///   `.diskFull`, `.corrupt` for a damaged live record, what the file system throws.
-  /// - Complexity: O(records of the store + bytes of the segments that are taken); memory that does not grow with them.
+  ///   `.diskFull` when there is no room to compact any segment, what the file system throws. Damage is no error: the
+  ///   segment is left alone, and ``CompactionReport/damages`` says where it is.
+  /// - Complexity: O(records of the store × rounds + bytes of the segments that are taken); memory that does not grow with them.
   @discardableResult
   public func compact(
     progress: (@Sendable (CompactionProgress) -> Void)? = nil

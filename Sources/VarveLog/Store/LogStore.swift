@@ -65,7 +65,7 @@ public final class LogStore: Sendable {
       checkpointer?.suggest(replayByteCount: replayByteCount) { [weak self] in self }
     }
     if isAutomatic {
-      committer.setGarbageObserver { [weak self] in try? self?.startedCompactor().wake() }
+      committer.setGarbageObserver { [weak self] in self?.wakeCompactor() }
     }
   }
 
@@ -210,6 +210,16 @@ public final class LogStore: Sendable {
       let compactor = try Compactor(committer, compactionControl, checkpointer)
       state.compactor = compactor
       return compactor
+    }
+  }
+
+  /// Has the compactor look whether there is something to do. That its thread cannot be started is told in the status;
+  /// it is tried again when the log rolls.
+  private func wakeCompactor() {
+    do throws(StoreError) {
+      try startedCompactor().wake()
+    } catch {
+      if error.code != .closed { compactionControl.withLock { $0.status.lastError = error } }
     }
   }
 

@@ -14,6 +14,18 @@ package struct CrowdedFileSystem: FileSystem {
     nonmutating set { observer.freeByteCount = newValue }
   }
 
+  /// The fewest bytes that were left at any moment since this was set.
+  package var lowestFreeByteCount: Int {
+    get { observer.lowestFreeByteCount }
+    nonmutating set { observer.lowestFreeByteCount = newValue }
+  }
+
+  /// Whether it says how much is left. Where that is not known, only a failed write tells.
+  package var tellsRoom: Bool {
+    get { observer.tellsRoom }
+    nonmutating set { observer.tellsRoom = newValue }
+  }
+
   /// Opens the folder at `path`.
   package func openDirectory(at path: String) throws(StoreError) -> any Directory {
     try observed.openDirectory(at: path)
@@ -28,6 +40,18 @@ private final class RoomObserver: FileObserver {
   private struct State {
     var sizes: [String: Int] = [:]
     var free = Int.max / 2
+    var lowestFree = Int.max / 2
+    var tellsRoom = true
+  }
+
+  var lowestFreeByteCount: Int {
+    get { state.withLock { $0.lowestFree } }
+    set { state.withLock { $0.lowestFree = newValue } }
+  }
+
+  var tellsRoom: Bool {
+    get { state.withLock { $0.tellsRoom } }
+    set { state.withLock { $0.tellsRoom = newValue } }
   }
 
   private let state = Guarded(State())
@@ -44,6 +68,10 @@ private final class RoomObserver: FileObserver {
     return try body()
   }
 
+  func availableByteCount(_ body: () throws(StoreError) -> UInt64?) throws(StoreError) -> UInt64? {
+    state.withLock { state in state.tellsRoom ? UInt64(max(state.free, 0)) : nil }
+  }
+
   func note(_ operation: FileOperation) {}
 
   /// Takes note of what a call does to the sizes of files. Returns whether there is room for it.
@@ -57,6 +85,7 @@ private final class RoomObserver: FileObserver {
         let grown = max(0, offset + count - size)
         guard grown <= state.free else { return false }
         state.free -= grown
+        state.lowestFree = min(state.lowestFree, state.free)
         state.sizes[operation.path] = size + grown
       case .setSize:
         let newSize = min(size, Int(operation.detail) ?? size)

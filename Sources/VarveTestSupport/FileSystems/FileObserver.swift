@@ -12,11 +12,19 @@ package protocol FileObserver: AnyObject, Sendable {
     _ operation: FileOperation, count: Int, _ body: (_ count: Int) throws(StoreError) -> Void
   ) throws(StoreError)
 
+  /// What is left on the device, by calling `body` or as the observer has it.
+  func availableByteCount(_ body: () throws(StoreError) -> UInt64?) throws(StoreError) -> UInt64?
+
   /// Is told of a call that cannot fail, before it is done.
   func note(_ operation: FileOperation)
 }
 
 extension FileObserver {
+  /// What the file system behind it says. Changes nothing and promises nothing, so that no trace shows it.
+  package func availableByteCount(_ body: () throws(StoreError) -> UInt64?) throws(StoreError) -> UInt64? {
+    try body()
+  }
+
   /// Writes everything as one operation.
   package func performWrite(
     _ operation: FileOperation, count: Int, _ body: (_ count: Int) throws(StoreError) -> Void

@@ -65,6 +65,10 @@ final class ObservedDirectory: Directory {
     try observer.perform(FileOperation(.syncDirectory, path)) { () throws(StoreError) in try base.sync() }
   }
 
+  func availableByteCount() throws(StoreError) -> UInt64? {
+    try observer.availableByteCount { () throws(StoreError) in try base.availableByteCount() }
+  }
+
   func lock(_ name: String) throws(StoreError) -> (any DirectoryLock)? {
     let path = self.path(of: name)
     return try observer.perform(FileOperation(.lock, path)) { () throws(StoreError) -> (any DirectoryLock)? in

@@ -315,6 +315,8 @@ private final class PowerLossDirectory: Directory {
     journal.didSync(folder: place)
   }
 
+  func availableByteCount() throws(StoreError) -> UInt64? { try base.availableByteCount() }
+
   func lock(_ name: String) throws(StoreError) -> (any DirectoryLock)? { try base.lock(name) }
 
   func lockDescription(_ name: String) -> String? { base.lockDescription(name) }

@@ -153,14 +153,22 @@ import Testing
     #expect(Self.plan([Self.segment(4, .compacted, live: 4000)], isWhole: true) == ["leave 4 full"])
   }
 
-  @Test func `groups need no more room than there is, if their segments do not`() {
+  @Test func `a round takes what it may copy in order, and one segment at least`() {
     let segments = [3000, 4000, 2000, 9000, 100].enumerated().map { Self.segment(UInt64($0 + 1), live: $1) }
-    func sizes(_ room: UInt64?) -> [[Int]] {
-      CompactionPlanner.groups(segments, byteCountMax: room).map { $0.map(\.bytes.live) }
+    func round(_ byteCountMax: Int, room: Int? = nil) -> [Int] {
+      CompactionPlanner.nextRound(of: segments, byteCountMax: byteCountMax, room: room).map(\.bytes.live)
     }
-    #expect(sizes(nil) == [[3000, 4000, 2000, 9000, 100]])
-    #expect(sizes(7000) == [[3000, 4000], [2000], [9000], [100]])
-    #expect(CompactionPlanner.groups([], byteCountMax: nil).isEmpty)
+    #expect(round(7000) == [3000, 4000])
+    #expect(round(100) == [3000])
+    #expect(round(100_000) == [3000, 4000, 2000, 9000, 100])
+    #expect(CompactionPlanner.nextRound(of: [], byteCountMax: 100, room: nil).isEmpty)
+    // With plenty of room it makes no difference how much that is; with little the cheapest come first.
+    let overhead = LogWriter.outputOverhead
+    #expect(round(7000, room: 7000 + overhead) == [3000, 4000])
+    #expect(round(7000, room: 6999 + overhead) == [100, 2000, 3000])
+    #expect(round(7000, room: 2099 + overhead) == [100])
+    #expect(round(7000, room: 99 + overhead) == [])
+    #expect(round(7000, room: -5000) == [])
   }
 
   @Test func `each reason says what it means`() {

@@ -285,12 +285,12 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      open segments/0000000000000003.log: for writing
+      set size segments/0000000000000003.log: 256
       create segments/0000000000000005.log
       write segments/0000000000000005.log: 1024 at 0
       sync segments/0000000000000005.log
       sync folder segments
-      open segments/0000000000000003.log: for writing
-      set size segments/0000000000000003.log: 256
       map segments/0000000000000005.log: 4096 for writing
       store segments/0000000000000005.log: 120 at 8
       store word segments/0000000000000005.log: at 0

@@ -5,6 +5,31 @@ import VarveTestSupport
 
 @Suite("Files in memory")
 struct MemoryFileSystemTests {
+  @Test func `have no more room than the capacity, and a mapping keeps its file's`() throws {
+    #expect(try MemoryFileSystem().openDirectory(at: "").availableByteCount() == nil)
+    let folder = try MemoryFileSystem(capacity: 10_000).openDirectory(at: "")
+    var file: (any File)? = try folder.createFile("file")
+    let other = try folder.createFile("other")
+    try file?.write([UInt8](repeating: 1, count: 6000), at: 0)
+    #expect(try folder.availableByteCount() == 4000)
+    #expect(failure { try other.write([UInt8](repeating: 2, count: 4001), at: 0) }?.code == .diskFull)
+    #expect(try other.size() == 0)
+    #expect(try folder.availableByteCount() == 4000)
+    try other.write([UInt8](repeating: 2, count: 4000), at: 0)
+    // What is written over takes no more room.
+    try other.write([3], at: 17)
+    #expect(try folder.availableByteCount() == 0)
+    try other.setSize(1000)
+    #expect(try folder.availableByteCount() == 3000)
+    var mapping = try file?.map(length: 6000, for: .reading)
+    file = nil
+    try folder.remove("file")
+    #expect(try folder.availableByteCount() == 3000)
+    withExtendedLifetime(mapping) {}
+    mapping = nil
+    #expect(try folder.availableByteCount() == 9000)
+  }
+
   @Test func `are shared by copies of the file system, and by nothing else`() throws {
     let first = MemoryFileSystem()
     let copy = first

@@ -21,6 +21,11 @@ struct PosixFileSystemTests {
     try FileManager.default.attributesOfItem(atPath: "\(temporary.path)/\(name)")[.posixPermissions] as? Int
   }
 
+  @Test func `tell what the device has left`() throws {
+    let available = try folder.availableByteCount()
+    #expect(try #require(available) > 0)
+  }
+
   @Test func `are not reached through links`() throws {
     try folder.put([1], in: "file")
     try folder.createDirectory("real")
