@@ -10,13 +10,14 @@ extension StoreState {
   func withDecodedBody<Result>(
     of record: RawRecord, at location: RecordLocation, _ body: (RawSpan) throws -> Result
   ) throws -> Result {
-    let length = try unsafe decodedLength(of: record, at: location)
+    let prefix = try unsafe prefix(of: record, at: location)
+    let length = prefix.decodedLength
     return try unsafe withUnsafeTemporaryAllocation(byteCount: CompressedBody.stackLengthMax, alignment: 16) { stack in
       let isLong = length > CompressedBody.stackLengthMax
       let memory = unsafe isLong ? .allocate(byteCount: length, alignment: 16) : stack
       defer { if isLong { unsafe memory.deallocate() } }
       let target = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[0..<length])
-      try unsafe decode(record, at: location, into: target)
+      try unsafe decode(record, behind: prefix, at: location, into: target)
       return unsafe try body(UnsafeRawBufferPointer(target).bytes)
     }
   }
@@ -39,32 +40,44 @@ extension StoreState {
   /// The bytes that a compressed record decodes to: bounded by what LZ4 can make of what is stored.
   ///
   /// - Throws: `.corrupt` when the record names a length that cannot be.
-  @inline(__always)
   package func decodedLength(of record: RawRecord, at location: RecordLocation) throws(StoreError) -> Int {
+    try unsafe prefix(of: record, at: location).decodedLength
+  }
+
+  @inline(__always)
+  private func prefix(
+    of record: RawRecord, at location: RecordLocation
+  ) throws(StoreError) -> CompressedBody.Prefix {
     guard let prefix = unsafe CompressedBody.prefix(of: record.storedBody, isPacked: record.header.isPacked) else {
       throw unsafe damagedRecord(slots[location.slot], location.offset, record.header.id)
     }
-    return prefix.decodedLength
+    return prefix
   }
 
   /// Decodes the body of a compressed record into `target`, which has just the length that it names.
   ///
   /// - Throws: `.corrupt` with record, file and offset when it decodes to something else, or when its segment's dictionary,
   ///   which it was compressed with, is damaged or missing.
-  @inline(never)
   package func decode(
     _ record: RawRecord, at location: RecordLocation, into target: UnsafeMutableRawBufferPointer
   ) throws(StoreError) {
-    let slot = slots[location.slot]
+    try unsafe decode(record, behind: prefix(of: record, at: location), at: location, into: target)
+  }
+
+  @inline(never)
+  private func decode(
+    _ record: RawRecord, behind prefix: CompressedBody.Prefix, at location: RecordLocation,
+    into target: UnsafeMutableRawBufferPointer
+  ) throws(StoreError) {
     var dictionary = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     if unsafe record.header.usesDictionary {
-      unsafe dictionary = try unsafe self.dictionary(of: slot, for: record.header.id)
+      unsafe dictionary = try unsafe self.dictionary(of: slots[location.slot], for: record.header.id)
     }
-    guard let prefix = unsafe CompressedBody.prefix(of: record.storedBody, isPacked: record.header.isPacked),
+    let block = unsafe UnsafeRawBufferPointer(rebasing: record.storedBody[prefix.size...])
+    guard
       unsafe BlockCompression.decompress(
-        UnsafeRawBufferPointer(rebasing: record.storedBody[prefix.size...]), decodedLength: prefix.decodedLength,
-        into: target, dictionary: dictionary)
-    else { throw unsafe damagedRecord(slot, location.offset, record.header.id) }
+        block, decodedLength: prefix.decodedLength, into: target, dictionary: dictionary)
+    else { throw unsafe damagedRecord(slots[location.slot], location.offset, record.header.id) }
   }
 
   /// The dictionary of a segment, for a record that was compressed with it.

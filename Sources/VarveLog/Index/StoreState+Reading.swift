@@ -22,6 +22,9 @@ extension StoreState {
     let offset = location.offset
     let bitmap = unsafe slot.verifiedBitmap.unsafelyUnwrapped
     let base = unsafe slot.baseAddress.unsafelyUnwrapped
+    // A compressed record is decoded step by step: then each line of it would be waited for in turn.
+    unsafe varve_prefetch(base + offset + 64)
+    unsafe varve_prefetch(base + offset + 128)
     let word = unsafe bitmap + ((offset >> 9) << 3)
     let bit = (1 as UInt64) << UInt64(truncatingIfNeeded: offset >> 3 & 63)
     if unsafe verifiesEveryRead || varve_load_relaxed(word) & bit == 0 {

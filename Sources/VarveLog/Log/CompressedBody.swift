@@ -9,14 +9,20 @@ package enum CompressedBody {
   /// Decoded bodies up to this length need no memory but the stack of who reads.
   package static let stackLengthMax = 1024
 
+  /// What stands in front of the block.
+  package struct Prefix {
+    /// The bytes that the block decodes to.
+    package var decodedLength: Int
+    /// Its own bytes.
+    package var size: Int
+  }
+
   /// Reads what stands in front of the block.
   ///
   /// - Returns: The length of the decoded body, bounded by what LZ4 can make of the block, and the bytes in front of the
   ///   block; `nil` when they say what cannot be.
   @inline(__always)
-  package static func prefix(
-    of stored: UnsafeRawBufferPointer, isPacked: Bool
-  ) -> (decodedLength: Int, size: Int)? {
+  package static func prefix(of stored: UnsafeRawBufferPointer, isPacked: Bool) -> Prefix? {
     var length = 0
     var size = prefixSize
     if isPacked {
@@ -37,7 +43,7 @@ package enum CompressedBody {
     guard length > 0, length <= RecordHeader.storedLengthMax, length <= (stored.count - size) * 255 + 64 else {
       return nil
     }
-    return (length, size)
+    return Prefix(decodedLength: length, size: size)
   }
 
   /// Writes what stands in front of the block behind a packed header. Returns its size.

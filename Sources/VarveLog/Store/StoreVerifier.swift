@@ -224,14 +224,17 @@ extension SegmentScanner {
     _ record: RecordHeader, at offset: UInt64, _ dictionary: [UInt8]
   ) throws(StoreError) -> Bool {
     if record.usesDictionary, dictionary.isEmpty { return false }
-    let stored = try window.file.bytes(at: offset + UInt64(record.length), count: record.storedLength)
-    return unsafe stored.withUnsafeBytes { stored in
-      unsafe dictionary.withUnsafeBytes { dictionary in
-        unsafe CompressedBody.decode(
-          stored, isPacked: record.isPacked,
-          dictionary: record.usesDictionary ? dictionary : .init(start: nil, count: 0)) != nil
+    let body = offset + UInt64(record.length)
+    func decodes(_ stored: UnsafeRawBufferPointer) -> Bool {
+      unsafe (record.usesDictionary ? dictionary : []).withUnsafeBytes { dictionary in
+        unsafe CompressedBody.decode(stored, isPacked: record.isPacked, dictionary: dictionary) != nil
       }
     }
+    if record.storedLength <= FileWindow.capacity {
+      return unsafe try window.bytes(at: body, length: record.storedLength).map { unsafe decodes($0) } ?? false
+    }
+    let stored = try window.file.bytes(at: body, count: record.storedLength)
+    return unsafe stored.withUnsafeBytes { unsafe decodes($0) }
   }
 }
 
