@@ -89,6 +89,16 @@ static inline uint64_t load_word(const uint8_t *bytes) {
   return word;
 }
 
+/// Loads four bytes as a little-endian number from any address.
+static inline uint32_t load_half_word(const uint8_t *bytes) {
+  uint32_t word;
+  memcpy(&word, bytes, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  word = __builtin_bswap32(word);
+#endif
+  return word;
+}
+
 uint32_t varve_crc32c_portable(uint32_t seed, const void *bytes, size_t length) {
   pthread_once(&tables_once, make_tables);
   const uint8_t *next = bytes;
@@ -107,9 +117,11 @@ uint32_t varve_crc32c_portable(uint32_t seed, const void *bytes, size_t length) 
 
 #if defined(__x86_64__)
 #define ADD_WORD(sum, word) ((uint32_t)_mm_crc32_u64((sum), (word)))
+#define ADD_HALF_WORD(sum, word) (_mm_crc32_u32((sum), (word)))
 #define ADD_BYTE(sum, byte) (_mm_crc32_u8((sum), (byte)))
 #else
 #define ADD_WORD(sum, word) (__crc32cd((sum), (word)))
+#define ADD_HALF_WORD(sum, word) (__crc32cw((sum), (word)))
 #define ADD_BYTE(sum, byte) (__crc32cb((sum), (byte)))
 #endif
 
@@ -142,6 +154,11 @@ static uint32_t crc32c_hardware(uint32_t seed, const void *bytes, size_t length)
   for (; length >= 3 * block_tiny; length -= 3 * block_tiny, next += 3 * block_tiny)
     sum = add_blocks(sum, next, block_tiny, shift_tiny);
   for (; length >= 8; length -= 8, next += 8) sum = ADD_WORD(sum, load_word(next));
+  if (length >= 4) {
+    sum = ADD_HALF_WORD(sum, load_half_word(next));
+    length -= 4;
+    next += 4;
+  }
   for (; length > 0; length--, next++) sum = ADD_BYTE(sum, *next);
   return ~sum;
 }

@@ -44,6 +44,15 @@ static inline void varve_or_relaxed(void *address, uint64_t bits) {
   __atomic_fetch_or((uint64_t *)address, bits, __ATOMIC_RELAXED);
 }
 
+/// Tells the processor that the thread only waits for another one's store.
+static inline void varve_pause(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("isb");
+#endif
+}
+
 /// Asks the processor to fetch the memory at `address`, which need not be readable. Changes nothing.
 static inline void varve_prefetch(const void *address) {
   __builtin_prefetch(address, 0, 3);

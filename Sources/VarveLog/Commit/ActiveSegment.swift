@@ -80,11 +80,20 @@ struct ActiveSegment {
   /// zeros or the whole.
   func store(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(StoreError) {
     if usesMapping {
-      unsafe mapped.mapping.store(UnsafeRawBufferPointer(rebasing: bytes[8...]), at: Int(offset) + 8)
-      unsafe mapped.mapping.storeWord(bytes.load(as: UInt64.self), at: Int(offset))
+      unsafe ActiveSegment.store(bytes, at: offset, in: mapped.mapping)
     } else {
-      try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[8...]), at: offset + 8)
-      try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[0..<8]), at: offset)
+      try unsafe ActiveSegment.store(bytes, at: offset, in: file)
     }
+  }
+
+  @inline(__always)
+  static func store(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, in mapping: any FileMapping) {
+    unsafe mapping.store(UnsafeRawBufferPointer(rebasing: bytes[8...]), at: Int(offset) + 8)
+    unsafe mapping.storeWord(bytes.load(as: UInt64.self), at: Int(offset))
+  }
+
+  static func store(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, in file: any File) throws(StoreError) {
+    try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[8...]), at: offset + 8)
+    try unsafe file.write(UnsafeRawBufferPointer(rebasing: bytes[0..<8]), at: offset)
   }
 }

@@ -1,7 +1,7 @@
 extension Batch {
   /// The bytes of the frame that the batch will be.
   var frameLength: Int {
-    if author == nil && contextName == nil { return buffer.count }
+    if extras == nil { return buffer.count }
     return buffer.count + names.length
   }
 
@@ -31,14 +31,15 @@ extension Batch {
   mutating func finishFrame(
     sequence: CommitSequence, seed: UInt32, isDisk: Bool, durableThrough: LogPosition, timeMicroseconds: Int64
   ) -> FrameHeader {
-    let (authorLength, contextNameLength) = author == nil && contextName == nil ? (0, 0) : appendNames()
+    let (authorLength, contextNameLength) = extras == nil ? (0, 0) : appendNames()
     var header = FrameHeader(
       length: buffer.count, headerChecksum: 0, payloadChecksum: 0, kind: .commit,
       flags: isDisk ? FrameHeader.diskFlag : 0, authorLength: authorLength,
       contextNameLength: contextNameLength, sequence: sequence, timeMicroseconds: timeMicroseconds,
       recordCount: operations.count, durableThrough: durableThrough)
     let bytes = unsafe buffer.bytes
-    for operation in operations {
+    for position in 0..<operations.count {
+      let operation = operations[position]
       let record = unsafe UnsafeMutableRawBufferPointer(
         rebasing: bytes[operation.start..<operation.start + RecordHeader.size])
       unsafe record.setInteger(sequence.rawValue, at: 16)

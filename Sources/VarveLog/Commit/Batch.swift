@@ -27,20 +27,38 @@ public struct Batch: ~Copyable {
     case empty(IndexID, prefix: [UInt8])
   }
 
-  /// Who commits, for the history: at most 255 bytes of UTF-8; the rest is cut.
-  public var author: String?
-  /// The context that commits, for the history: at most 255 bytes of UTF-8; the rest is cut.
-  public var contextName: String?
-  /// Anything that the store's commit observer should get with the commit. Not stored.
-  public var attachment: (any Sendable)?
+  /// What most batches do not have, in a piece of its own, so that it costs them a look.
+  final class Extras {
+    var author: String?
+    var contextName: String?
+    var attachment: (any Sendable)?
+    var expectations: [Expectation] = []
+  }
 
+  /// Who commits, for the history: at most 255 bytes of UTF-8; the rest is cut.
+  public var author: String? {
+    get { extras?.author }
+    set { if newValue != nil || extras != nil { madeExtras().author = newValue } }
+  }
+  /// The context that commits, for the history: at most 255 bytes of UTF-8; the rest is cut.
+  public var contextName: String? {
+    get { extras?.contextName }
+    set { if newValue != nil || extras != nil { madeExtras().contextName = newValue } }
+  }
+  /// Anything that the store's commit observer should get with the commit. Not stored.
+  public var attachment: (any Sendable)? {
+    get { extras?.attachment }
+    set { if newValue != nil || extras != nil { madeExtras().attachment = newValue } }
+  }
+
+  // A batch is not copied, so that nobody else has them.
+  private(set) var extras: Extras?
   /// The frame in the making: room for its header, then the records.
   var buffer: FrameBuffer
-  var operations: [Operation] = []
+  var operations: OperationList
   /// Whether each operation is on a record of a higher ID than the one before, as in most batches: then none is touched
   /// twice, and the operation on a record is found by halving.
   private(set) var isAscending = true
-  var expectations: [Expectation] = []
   var keys = IndexKeys()
   var failure: StoreError?
   /// Which store made the batch (``Committer``).
@@ -61,11 +79,15 @@ public struct Batch: ~Copyable {
     }
   }
 
-  init(of storeNumber: UInt64, limits: Limits, indexing: CommitIndexing?, buffer: consuming FrameBuffer) {
+  init(
+    of storeNumber: UInt64, limits: Limits, indexing: CommitIndexing?, buffer: consuming FrameBuffer,
+    operations: consuming OperationList
+  ) {
     self.storeNumber = storeNumber
     self.limits = limits
     self.indexing = indexing
     self.buffer = buffer
+    self.operations = operations
     // The header is written as a whole, once all of it is known.
     _ = unsafe self.buffer.append(length: FrameHeader.size)
   }
@@ -75,6 +97,16 @@ public struct Batch: ~Copyable {
 
   /// Whether the batch does nothing but delete.
   var hasOnlyDeletes: Bool { operations.allSatisfy { $0.kind == .delete } }
+
+  /// What must be true for the batch to happen.
+  var expectations: [Expectation] { extras?.expectations ?? [] }
+
+  private mutating func madeExtras() -> Extras {
+    if let extras { return extras }
+    let made = Extras()
+    extras = made
+    return made
+  }
 
   /// The number of operations.
   public var count: Int { operations.count }
@@ -123,18 +155,18 @@ public struct Batch: ~Copyable {
   /// Expects the record to be at this version before the batch, or to be absent when `version` is zero. If not, the
   /// commit throws `.versionMismatch`.
   public mutating func expect(_ id: RecordID, version: CommitSequence) {
-    expectations.append(.version(id, version))
+    madeExtras().expectations.append(.version(id, version))
   }
 
   /// Expects the record to exist after the batch. If not, the commit throws `.existenceMismatch`.
-  public mutating func expectExists(_ id: RecordID) { expectations.append(.exists(id)) }
+  public mutating func expectExists(_ id: RecordID) { madeExtras().expectations.append(.exists(id)) }
 
   /// Expects the record not to exist after the batch. If not, the commit throws `.existenceMismatch`.
-  public mutating func expectAbsent(_ id: RecordID) { expectations.append(.absent(id)) }
+  public mutating func expectAbsent(_ id: RecordID) { madeExtras().expectations.append(.absent(id)) }
 
   /// Expects that no key of `index` starts with `prefix` after the batch. If not, the commit throws `.rangeNotEmpty`.
   public mutating func expectEmpty(_ index: IndexID, prefix: [UInt8]) {
-    expectations.append(.empty(index, prefix: prefix))
+    madeExtras().expectations.append(.empty(index, prefix: prefix))
   }
 
   // MARK: Encoding

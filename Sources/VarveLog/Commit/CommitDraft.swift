@@ -53,7 +53,8 @@ extension StoreState {
     _ batch: borrowing Batch, _ plan: CommitPlan?, _ appended: LogWriter.Appended, in slot: UInt16, _ nodes: NodeStore,
     _ usage: inout SegmentUsage
   ) {
-    for operation in batch.operations {
+    for position in 0..<batch.operations.count {
+      let operation = batch.operations[position]
       apply(operation, slot: slot, offset: Int(appended.offset) + operation.start, nodes, &usage)
     }
     sequence = appended.header.sequence

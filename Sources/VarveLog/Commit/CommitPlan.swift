@@ -25,7 +25,7 @@ struct CommitPlan {
   init(_ batch: borrowing Batch, state: StoreState, indexing: CommitIndexing?) throws(StoreError) {
     if !batch.isAscending, indexing != nil || !batch.expectations.isEmpty {
       lastOperations.reserveCapacity(batch.operations.count)
-      for (position, operation) in batch.operations.enumerated() { lastOperations[operation.id] = position }
+      batch.operations.forEach { position, operation in lastOperations[operation.id] = position }
     }
     try checkVersions(batch, state)
     if let indexing { try planKeys(batch, state, indexing.base) }
@@ -71,7 +71,9 @@ struct CommitPlan {
   private mutating func planKeys(
     _ batch: borrowing Batch, _ state: StoreState, _ indexing: any RowIndexing
   ) throws(StoreError) {
-    for (position, operation) in batch.operations.enumerated() where indexing.hasKeys(entity: operation.id.entity) {
+    for position in 0..<batch.operations.count {
+      let operation = batch.operations[position]
+      guard indexing.hasKeys(entity: operation.id.entity) else { continue }
       if !batch.isAscending, lastOperations[operation.id] != position { continue }
       let first = oldKeys.entries.count
       try appendOldKeys(of: operation.id, state, indexing)

@@ -1,3 +1,4 @@
+import CVarve
 import Synchronization
 
 /// The order of commits, and the log that they are written to: the shell around ``CommitLine``.
@@ -127,6 +128,20 @@ final class CommitQueue: Sendable {
   func beginAtOnce() -> Bool {
     lead.compareExchange(expected: Lead.nobody, desired: Lead.one, ordering: .acquiring).exchanged
   }
+
+  /// The same, but looks again for a moment at somebody who leads alone: most are done in less time than it takes to
+  /// sleep and wake up.
+  func beginSoon() -> Bool {
+    for _ in 0..<CommitQueue.looksMax {
+      if beginAtOnce() { return true }
+      if lead.load(ordering: .relaxed) == Lead.line { return false }
+      varve_pause()
+    }
+    return false
+  }
+
+  /// Some microseconds.
+  private static let looksMax = 100
 
   /// Ends a lead without a group.
   @inline(__always)

@@ -44,7 +44,9 @@ final class Committer: Sendable {
   /// What batches need to know of the options, which as a whole are costly to copy.
   private let batchLimits: Batch.Limits
   /// The memory of a frame for the next batch.
-  private let spareFrame = SpareFrame()
+  private let spareFrame = SpareMemory()
+  /// The memory of a list of operations for the next batch.
+  private let spareOperations = SpareMemory()
   /// Leads for tasks, which must not block their thread. Started with the first such commit.
   private let taskThread = WorkThread(name: "varve-commit", isLowPriority: false)
   /// Slows commits when the store grows too large.
@@ -71,7 +73,9 @@ final class Committer: Sendable {
 
   /// An empty batch.
   func makeBatch() -> Batch {
-    Batch(of: storeNumber, limits: batchLimits, indexing: indexing, buffer: spareFrame.take())
+    Batch(
+      of: storeNumber, limits: batchLimits, indexing: indexing, buffer: spareFrame.take(),
+      operations: OperationList(in: spareOperations.take()))
   }
 
   /// Has `observer` called with each publication from now on.
@@ -86,7 +90,7 @@ final class Committer: Sendable {
   func commit(_ batch: consuming Batch, isDisk: Bool) throws(StoreError) -> CommitSequence {
     try check(batch)
     pace.admit(batch.frameLength)
-    if queue.beginAtOnce() {
+    if queue.beginAtOnce() || queue.beginSoon() {
       defer { queue.endAtOnce() }
       return try queue.withWriter { writer throws(StoreError) in try commitAtOnce(&batch, isDisk: isDisk, &writer) }
     }
@@ -186,7 +190,10 @@ final class Committer: Sendable {
       return appended
     }
     publish(batch, plan, appended, &writer)
-    unsafe spareFrame.give(batch.buffer.takeMemory())
+    defer {
+      unsafe spareFrame.give(batch.buffer.takeMemory())
+      unsafe spareOperations.give(batch.operations.takeMemory())
+    }
     if let observer = currentObserver {
       let events = [CommitEvent(batch, appended.header.sequence)]
       queue.tell(writer.usage, writer.statistics) { observer(events) }
@@ -247,7 +254,7 @@ final class Committer: Sendable {
   /// What a batch will change besides its records, checked; `nil` where there is nothing to check, as in most batches of
   /// a store without indexes.
   private func plan(_ batch: borrowing Batch, _ state: () -> StoreState) throws(StoreError) -> CommitPlan? {
-    if indexing == nil, batch.expectations.isEmpty { return nil }
+    if indexing == nil, batch.extras?.expectations.isEmpty ?? true { return nil }
     return try CommitPlan(batch, state: state(), indexing: indexing)
   }
 

@@ -72,10 +72,10 @@ struct FrameBuffer: ~Copyable {
   }
 }
 
-/// The memory of a frame that was committed, for the next batch: a large block would be given back to the system and
+/// The memory of a batch that was committed, for the next one: a large block would be given back to the system and
 /// asked for again each time, page by page.
 @safe
-final class SpareFrame: Sendable {
+final class SpareMemory: Sendable {
   /// The address of the block, whose first word holds its size; 0 for none. Whoever takes it has it alone.
   private let block = Atomic<UInt>(0)
 
@@ -96,7 +96,7 @@ final class SpareFrame: Sendable {
   /// Keeps the memory of a buffer, or frees it.
   func give(_ memory: UnsafeMutableRawBufferPointer) {
     guard let start = memory.baseAddress else { return }
-    if memory.count > SpareFrame.byteCountMax { return unsafe free(start) }
+    if memory.count > SpareMemory.byteCountMax { return unsafe free(start) }
     unsafe start.storeBytes(of: memory.count, as: Int.self)
     let former = block.exchange(UInt(bitPattern: start), ordering: .acquiringAndReleasing)
     unsafe free(UnsafeMutableRawPointer(bitPattern: former))

@@ -26,13 +26,17 @@ struct LogWriter {
   /// What opening found, until the first change has settled it. `nil` after a clean opening.
   var unsettled: RecoveredLog?
   /// Why no commit is taken any more.
-  var poison: StoreError?
+  private(set) var poison: StoreError?
+  /// Whether there is a ``poison``, which is costly to look at.
+  private var isPoisoned = false
   /// Whether the store was closed.
   var isClosed = false
   /// Bytes of records by segment.
   var usage = SegmentUsage()
   /// Whether the records of a compaction's output are moving to it.
   var isInstallingOutput = false
+  /// The time of the last commit.
+  private var lastCommitTime: Int64 = 0
   /// What commits did so far.
   var statistics = CommitStatistics()
   /// Tells when it is worth looking for something to compact.
@@ -55,7 +59,13 @@ struct LogWriter {
   var lastSequence: CommitSequence { end.sequence }
 
   /// Throws unless the store takes changes: `.closed` or `.poisoned`.
+  @inline(__always)
   func checkIsUsable() throws(StoreError) {
+    if isClosed || isPoisoned { try explainWhyNot() }
+  }
+
+  @inline(never)
+  private func explainWhyNot() throws(StoreError) {
     if isClosed { throw StoreError.closed }
     if let poison {
       throw StoreError(
@@ -67,7 +77,10 @@ struct LogWriter {
 
   /// Notes a failure that leaves the device in an unknown state, and gives the error to throw.
   mutating func note(_ failure: WriteFailure) -> StoreError {
-    if failure.poisons, poison == nil { poison = failure.error }
+    if failure.poisons, poison == nil {
+      poison = failure.error
+      isPoisoned = true
+    }
     return failure.error
   }
 
@@ -89,11 +102,9 @@ struct LogWriter {
     }
     let header = batch.finishFrame(
       sequence: lastSequence.next, seed: FrameHeader.seed(salt: salt, offset: offset), isDisk: isDisk,
-      durableThrough: durable, timeMicroseconds: context.timeMicroseconds)
+      durableThrough: durable, timeMicroseconds: commitTime(isDisk: isDisk))
     precondition(header.length == length, "the frame has the length that room was made for")
-    try poisoningly { () throws(StoreError) in
-      try unsafe active?.store(UnsafeRawBufferPointer(batch.buffer.bytes), at: offset)
-    }
+    try unsafe store(UnsafeRawBufferPointer(batch.buffer.bytes), at: offset)
     if active?.isUnsynced == false, let file = active?.file {
       noteUnsynced(file)
       active?.isUnsynced = true
@@ -103,8 +114,28 @@ struct LogWriter {
     return Appended(header: header, offset: offset)
   }
 
+  /// Puts a frame at the end of the active segment.
+  @inline(__always)
+  private func store(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(WriteFailure) {
+    // The parts are named one by one: a copy of the whole segment would count references to each of them.
+    if active?.usesMapping == true, let mapping = active?.mapped.mapping {
+      unsafe ActiveSegment.store(bytes, at: offset, in: mapping)
+    } else if let file = active?.file {
+      try poisoningly { () throws(StoreError) in try unsafe ActiveSegment.store(bytes, at: offset, in: file) }
+    }
+  }
+
   mutating func noteUnsynced(_ file: any File) {
     if unsynced.last !== file { unsynced.append(file) }
+  }
+
+  /// The wall clock, in microseconds since 1970. Where a commit takes less than the clock, it is the clock of the
+  /// system's timer, which is some milliseconds behind; it does not go back behind a commit for that.
+  private mutating func commitTime(isDisk: Bool) -> Int64 {
+    let time = isDisk ? context.timeMicroseconds : context.coarseTimeMicroseconds
+    if time < lastCommitTime, lastCommitTime - time < StoreContext.coarseTimeStepMax { return lastCommitTime }
+    lastCommitTime = time
+    return time
   }
 
   // MARK: Durability

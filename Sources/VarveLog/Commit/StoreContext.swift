@@ -62,8 +62,26 @@ final class StoreContext: Sendable {
   /// The wall clock, in microseconds since 1970.
   var timeMicroseconds: Int64 {
     if hasClock, let clock = options.clock { return clock() }
+    return StoreContext.time(CLOCK_REALTIME)
+  }
+
+  /// The same as of the last tick of the system's timer, where that is faster to know.
+  var coarseTimeMicroseconds: Int64 {
+    #if os(Linux)
+      if hasClock { return timeMicroseconds }
+      return StoreContext.time(CLOCK_REALTIME_COARSE)
+    #else
+      return timeMicroseconds
+    #endif
+  }
+
+  /// The timer ticks at least this often: 100 times a second, and a late tick.
+  static let coarseTimeStepMax: Int64 = 20_000
+
+  @inline(__always)
+  private static func time(_ clock: clockid_t) -> Int64 {
     var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
+    unsafe clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 }

@@ -34,6 +34,7 @@ final class WritePace: Sendable {
   }
 
   /// Sets the limit from the size of the store: none up to `softBound` bytes, next to nothing from `hardBound` on.
+  @inline(__always)
   func adjust(byteCount: Int, softBound: Int, hardBound: Int) {
     guard isEngaged.load(ordering: .relaxed) else { return }
     byteRateLimit.store(
@@ -48,7 +49,13 @@ final class WritePace: Sendable {
   }
 
   /// Waits until that many bytes may be committed. On the thread of the one who commits, before it queues.
-  func admit(_ byteCount: Int) {
+  @inline(__always)
+  func admit(_ byteCount: @autoclosure () -> Int) {
+    if byteRateLimit.load(ordering: .relaxed) == 0 { return }
+    admitSlowly(byteCount())
+  }
+
+  private func admitSlowly(_ byteCount: Int) {
     if let wait = wait(for: byteCount) { Sleep.sleep(for: wait) }
   }
 

@@ -110,16 +110,15 @@ package final class PublishedState: Sendable {
       edit(&copy, core.nodes)
       publish(copy)
     } else {
-      let nodes = core.nodes
-      replace { state in edit(&state, nodes) }
+      replace(edit)
     }
   }
 
   /// Publishes what the committer made of the state, in a copy taken from a snapshot that it still holds.
-  package func publish(_ state: StoreState) { replace { $0 = state } }
+  package func publish(_ state: StoreState) { replace { published, _ in published = state } }
 
   /// Changes the state and takes away the snapshot of what it was, both in one step.
-  private func replace(_ edit: (inout StoreState) -> Void) {
+  private func replace(_ edit: (inout StoreState, NodeStore) -> Void) {
     // Let go outside of the lock. What only that one could see is given back by the next publication.
     _ = takeOutdated(edit)
     core.nodes.trim()
@@ -127,12 +126,12 @@ package final class PublishedState: Sendable {
 
   /// Changes the state and gives the snapshot of what it was. Not inlined, as ``Core/takeNewest()``.
   @inline(never)
-  private func takeOutdated(_ edit: (inout StoreState) -> Void) -> Snapshot? {
+  private func takeOutdated(_ edit: (inout StoreState, NodeStore) -> Void) -> Snapshot? {
     let nodes = core.nodes
     return core.guarded.withLock { contents in
       if contents.isFrozen { return nil }
       contents.publicationStamp = nodes.currentStamp
-      edit(&contents.state)
+      edit(&contents.state, nodes)
       publicationCount.add(1, ordering: .releasing)
       _ = nodes.reclaim()
       return contents.newest.take()

@@ -41,6 +41,25 @@ import VarveTestSupport
     #expect(try LogCheck.findings(at: "store", on: store.files) == [])
   }
 
+  // A commit that is not synced takes a clock that is some milliseconds behind.
+  @Test func `the time of a commit does not go back behind the one before`() throws {
+    var options = StoreOptions.small(segmentSizeLimit: 1 << 20)
+    options.clock = nil
+    let store = try TestStore(options)
+    for number in 0..<60 as Range<UInt64> {
+      try store.commit([.put(.test(number), [1])], number % 3 == 0 ? .disk : .system)
+    }
+    let image = try store.image
+    var last: Int64 = 0
+    for number in 1...60 as ClosedRange<UInt64> {
+      let time = try Self.names(of: CommitSequence(rawValue: number), in: image).header.timeMicroseconds
+      #expect(time >= last, "commit \(number)")
+      // After 2020: it is the wall clock.
+      #expect(time > 1_577_836_800_000_000)
+      last = time
+    }
+  }
+
   @Test func `longer names are cut between characters`() throws {
     let store = try TestStore()
     let sequence = try store.store.commit { batch in
