@@ -178,9 +178,7 @@ final class Checkpointer: Sendable {
       throw error
     }
     file.close()
-    do throws(StoreError) {
-      try context.segmentFolder.sync()
-    } catch { throw poison(.poisoning(error)) }
+    do throws(WriteFailure) { try context.manifests.syncSegmentFolder() } catch { throw poison(error) }
     return ManifestCheckpoint(id: listed.id, position: capture.covered.position)
   }
 

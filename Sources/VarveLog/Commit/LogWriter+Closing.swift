@@ -6,7 +6,11 @@ extension LogWriter {
     // Whatever else is at work: from here on the files belong to whoever opens the store next.
     defer { context.manifests.close() }
     finishGrowth()
-    do throws(WriteFailure) { try finishPreparation() } catch { throw note(error) }
+    let wasPoisoned = poison != nil
+    do throws(WriteFailure) { try finishPreparation() } catch {
+      let failure = note(error)
+      if !wasPoisoned { throw failure }
+    }
     guard poison == nil else { return }
     do throws(WriteFailure) {
       try settleAndSync()

@@ -10,13 +10,14 @@ extension LogWriter {
     finishGrowth()
     do throws(WriteFailure) { try finishPreparation() } catch { _ = note(error) }
     roomMark = 0
-    if let written = prepared?.writtenThrough, written > 0, let file = prepared?.file {
-      // It may hold zeros still if this fails; then they are written once more.
+    // Attempts that failed halfway may have left more zeros than is known of. Whatever of this fails leaves zeros that
+    // are written once more.
+    if let file = prepared?.file {
       prepared?.isReady = false
       prepared?.writtenThrough = 0
       try? file.setSize(0)
     }
-    if let end = active?.end, let written = active?.writtenThrough, written > end, let file = active?.file {
+    if let end = active?.end, let file = active?.file {
       active?.writtenThrough = end
       try? file.setSize(end)
     }

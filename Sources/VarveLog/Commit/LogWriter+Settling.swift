@@ -43,7 +43,7 @@ extension LogWriter {
       }
       hasWritten = true
     }
-    if hasWritten || !past.chain.isEmpty { try poisoningly { () throws(StoreError) in try folder.sync() } }
+    if hasWritten || !past.chain.isEmpty { try context.manifests.syncSegmentFolder() }
   }
 
   private static func rewrite(_ file: any File, from start: UInt64, through end: UInt64) throws(StoreError) {

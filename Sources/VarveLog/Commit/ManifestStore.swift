@@ -76,10 +76,12 @@ final class ManifestStore: Sendable {
   /// Whether nothing may be changed any more.
   var isClosed: Bool { state.withLock { $0.end != nil } }
 
-  /// Makes the entries of the segment folder durable. A failure ends the manifest in the same step: the system tells of
-  /// a lost entry once, and what somebody else syncs after that must name nothing.
+  /// Makes the entries of the segment folder durable: the one way to do that while the store is open. A failure ends the
+  /// manifest in the same step, and after one nobody's sync succeeds any more: the system tells of a lost entry once, and
+  /// what somebody else syncs after that must name nothing, and make nobody believe that its own entry is there.
   func syncSegmentFolder() throws(WriteFailure) {
     try state.withLock { state throws(WriteFailure) in
+      if let end = state.end { throw end.code == .closed ? .clean(end) : .poisoning(end) }
       do throws(StoreError) {
         try segmentFolder.sync()
       } catch {

@@ -65,7 +65,8 @@ final class SegmentGrowth: Sendable {
       progress.reached = place
       return progress.awaited <= place
     }
-    if isAwaited { progress.change { $0.awaited = .max } }
+    // Only who waits changes what is awaited: it may be waiting for a later place by now.
+    if isAwaited { progress.change { _ in } }
   }
 
   /// How far it is, once that is `place` or it has ended. Waits for that.

@@ -202,8 +202,7 @@ struct CompactionWriter {
       try current.file.sync()
     }
     current.file.close()
-    let folder = context.segmentFolder
-    try poisoningly { () throws(StoreError) in try folder.sync() }
+    try context.manifests.syncSegmentFolder()
     self.current = nil
     return CompactionOutput(
       file: current.segment,
