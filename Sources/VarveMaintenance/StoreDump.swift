@@ -32,12 +32,16 @@ extension InspectedStore {
   private func dumpRecords(report: (Finding) -> Void, take: (String) -> Bool) throws {
     for entity in snapshot.entities {
       let goesOn = try forEachObject(ofEntity: entity, report: report) { header, body in
-        let bytes = unsafe body.withUnsafeBytes { unsafe Data($0) }
-        return take(
-          "{\"id\":\"\(header.id)\",\"version\":\(header.version),\"body\":\(PropertyValue.data(bytes).jsonText)}")
+        take(recordLine(header, body))
       }
       if !goesOn { return }
     }
+  }
+
+  /// The line of a record of no known entity.
+  func recordLine(_ header: RecordHeader, _ body: RawSpan) -> String {
+    let bytes = unsafe body.withUnsafeBytes { unsafe Data($0) }
+    return "{\"id\":\"\(header.id)\",\"version\":\(header.version),\"body\":\(PropertyValue.data(bytes).jsonText)}"
   }
 
   /// Calls `body` with the records of an entity in the order of their IDs. What is damaged is reported, and the next

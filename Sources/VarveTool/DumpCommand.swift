@@ -4,6 +4,9 @@ import VarveMaintenance
 extension VarveTool {
   private static let schema = Flag("schema", "the schema as one JSON object, instead of the objects")
 
+  private static let since = Option(
+    "since", value: "SEQUENCE", "only what changed after that commit, and what was deleted")
+
   /// `varve dump`.
   static let dump = Command(
     "dump", "Print every object as a line of JSON, or the schema.",
@@ -18,8 +21,15 @@ extension VarveTool {
       everything else is printed. Exit code 2 when the store does not open, such as for damage in its log: then nothing
       is printed but the reason, and verify finds all that is wrong. Records of a store without a schema are printed by
       their IDs, with their bytes.
-      """, [store, schema]
+
+      With --since only objects that were made or changed after that commit are printed, in no particular order, then a
+      line for each that was deleted, {"id":"Food/17","deleted":true,"version":43}, and last {"sequence":4711}: the commit
+      to name the next time. Since 0 it is everything. When a compaction forgot deletes behind that commit, nothing is
+      printed but the reason, and the exit code is 2: take everything.
+      """, [store, schema, since]
   ) { arguments, console in
+    let first = try arguments.integer(since, in: 0...Int.max)
+    if first != nil, arguments[schema] { throw UsageError("--schema and --since cannot be given together") }
     let opened = try InspectedStore(at: arguments[store])
     if arguments[schema] {
       guard let schema = try opened.schemaDump() else {
@@ -36,15 +46,21 @@ extension VarveTool {
     let total = opened.objectCount
     var printed = 0
     var code = ExitCode.success
-    try opened.dump { finding in
+    let report: (Finding) -> Void = { finding in
       bar?.finish()
       console.note(finding.line)
       code = .finding
-    } take: { line in
+    }
+    let take: (String) -> Bool = { line in
       console.print(line)
       printed += 1
-      if printed % 1024 == 0 { bar?.update(printed, of: total, "dumping") }
+      if printed % 1024 == 0 { bar?.update(printed, of: first == nil ? total : nil, "dumping") }
       return !console.output.hasFailed
+    }
+    if let first {
+      try opened.dumpChanges(since: UInt64(first), report: report, take: take)
+    } else {
+      try opened.dump(report: report, take: take)
     }
     bar?.finish()
     return code

@@ -136,3 +136,38 @@ import VarveTestSupport
     #expect(inspected.objectCount == 2)
   }
 }
+
+@Suite struct `A dump of changes` {
+  private static func changes(of store: SampleStore, since: UInt64) throws -> [String] {
+    var lines: [String] = []
+    try store.inspected().dumpChanges(
+      since: since, report: { Issue.record("\($0.line)") },
+      take: { line in
+        lines.append(line)
+        return true
+      })
+    return lines
+  }
+
+  @Test func `has what is new, what was deleted, and where to go on`() throws {
+    let store = SampleStore()
+    try store.fill()
+    let before = try #require(try Self.changes(of: store, since: 0).last)
+    #expect(try Self.changes(of: store, since: 0).count == 5)
+    #expect(before.hasPrefix(#"{"sequence":"#))
+    let sequence = try #require(UInt64(before.filter(\.isNumber)))
+    #expect(try Self.changes(of: store, since: sequence) == [before])
+    try store.commit { batch in
+      try batch.put(store.id(SampleStore.food, 1), store.row("Oat milk"))
+      try batch.delete(store.id(SampleStore.food, 2))
+    }
+    let next = sequence + 1
+    #expect(
+      try Self.changes(of: store, since: sequence) == [
+        #"{"id":"Food/1","entity":"Food","version":\#(next),"values":{"name":"Oat milk","expiryDate":null,"photo":null,"barcode":null,"shelf":null}}"#,
+        #"{"id":"Food/2","deleted":true,"version":\#(next)}"#, #"{"sequence":\#(next)}"#,
+      ])
+    let error = #expect(throws: StoreError.self) { try Self.changes(of: store, since: next + 1) }
+    #expect(error?.code == .invalidArgument)
+  }
+}

@@ -1,6 +1,22 @@
 import VarveLog
 
 extension ContextCore {
+  /// Asked where a context begins to look something up and can say so. Objects that it has keep reading: their rows stay
+  /// where they are as long as the snapshot does.
+  ///
+  /// - Throws: ``PersistenceError`` with the code `snapshotExpired`.
+  func checkIsNotExpired() throws(PersistenceError) {
+    do throws(StoreError) {
+      try snapshot.checkIsNotExpired()
+    } catch {
+      throw PersistenceError(
+        .snapshotExpired,
+        "What the context sees of the store, commit \(snapshot.sequence), is older or keeps more than the container's "
+          + "options allow. Save the context, call mergePending() or reset it, and try again.",
+        at: .init(path: coordinator.path), cause: error)
+    }
+  }
+
   /// Looks a row up in the snapshot; `nil` when the record does not exist.
   func loadRow(of record: RecordID, _ entity: BoundEntity) throws(PersistenceError) -> LoadedRow? {
     try unsafe coordinator.loadRow(of: record, entity, in: snapshot)

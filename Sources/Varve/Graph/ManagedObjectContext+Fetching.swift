@@ -9,7 +9,8 @@ extension ManagedObjectContext {
   /// looked up in its index; otherwise all objects of the entity are looked at.
   ///
   /// - Complexity: O(c) with c objects that are looked at, O(c log c) when the request has an order.
-  /// - Throws: ``PersistenceError`` with the code `unknownEntity` or `damaged`, and what a predicate throws.
+  /// - Throws: ``PersistenceError`` with the code `unknownEntity`, `damaged` or `snapshotExpired`, and what a predicate
+  ///   throws.
   public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
     let entity = try self.entity(of: request)
     let windowEnd = request.sorts.isEmpty ? request.windowEnd : nil
@@ -27,7 +28,8 @@ extension ManagedObjectContext {
   ///
   /// - Complexity: O(log n) for all objects of an entity, and for an equality with an indexed attribute alone, while
   ///   few objects have unsaved changes; otherwise as ``fetch(_:)``.
-  /// - Throws: ``PersistenceError`` with the code `unknownEntity` or `damaged`, and what a predicate throws.
+  /// - Throws: ``PersistenceError`` with the code `unknownEntity`, `damaged` or `snapshotExpired`, and what a predicate
+  ///   throws.
   public func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Int {
     let entity = try self.entity(of: request)
     let access = FetchAccess(request.condition, entity, coordinator)
@@ -42,6 +44,7 @@ extension ManagedObjectContext {
   }
 
   private func entity<Object: ManagedObject>(of request: FetchRequest<Object>) throws(PersistenceError) -> BoundEntity {
+    try core.checkIsNotExpired()
     let name = request.entityName ?? Object.entityDescription.name
     guard let entity = coordinator.model.entity(named: name) else {
       throw PersistenceError(

@@ -45,13 +45,15 @@ extension ManagedObjectContext {
   /// The object of an ID, with its values looked up; `nil` when there is none or it is deleted.
   ///
   /// - Complexity: O(1).
-  /// - Throws: ``PersistenceError`` with the code `foreignID` for an ID of another store, or `damaged`.
+  /// - Throws: ``PersistenceError`` with the code `foreignID` for an ID of another store, `damaged`, or
+  ///   `snapshotExpired`.
   public func findObject(with id: ObjectID) throws -> ManagedObject? {
     guard id.storeTag == coordinator.storeTag else {
       throw PersistenceError(
         .foreignID, "The ID \(id.encodedText) is one of another store than \(coordinator.path).",
         at: .init(record: id.record, path: coordinator.path))
     }
+    try core.checkIsNotExpired()
     return try existingObject(for: id.record)
   }
 

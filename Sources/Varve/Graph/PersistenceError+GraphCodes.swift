@@ -30,6 +30,9 @@ extension PersistenceError.Code {
   public static let readOnly = Self("readOnly")
   /// An earlier write failed; the store takes no commits until it is opened again.
   public static let poisoned = Self("poisoned")
+  /// What the context sees of the store is older, or keeps more from being given back, than the options allow. Save,
+  /// merge or reset the context, and fetch again.
+  public static let snapshotExpired = Self("snapshotExpired")
   /// The entity is not in the container's model.
   public static let unknownEntity = Self("unknownEntity")
   /// The ID or URI is one of another store.

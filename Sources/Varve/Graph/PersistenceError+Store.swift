@@ -15,6 +15,7 @@ extension PersistenceError {
       .corrupt: .damaged, .newerFormat: .newerFormat, .notFound: .storeNotFound, .notAStore: .notAStore,
       .permissionDenied: .permissionDenied, .locked: .locked, .diskFull: .diskFull, .poisoned: .poisoned,
       .closed: .closed, .readOnly: .readOnly, .limitExceeded: .limitExceeded,
+      .snapshotExpired: .snapshotExpired,
     ]
     let location = Location(record: error.location.record, path: path ?? error.location.file)
     self.init(

@@ -103,6 +103,10 @@ extension StoreError.Code {
   public static let rangeNotEmpty = Self("rangeNotEmpty")
   /// The store has indexes, and it was opened without a way to fill them.
   public static let indexingRequired = Self("indexingRequired")
+  /// The snapshot is older, or keeps more from being given back, than the store's options allow. Take a new one.
+  public static let snapshotExpired = Self("snapshotExpired")
+  /// Deletes behind the sequence that changes were asked for since may have been forgotten: take all there is instead.
+  public static let changesForgotten = Self("changesForgotten")
   /// A value given by the caller cannot be used.
   public static let invalidArgument = Self("invalidArgument")
 }

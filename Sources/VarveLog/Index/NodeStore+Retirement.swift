@@ -10,6 +10,8 @@ extension NodeStore {
     var object: AnyObject
     var birth: NodeStamp
     var death: NodeStamp
+    /// The bytes whose room comes back with it.
+    var byteCount: Int
   }
 
   /// A registered snapshot, with the retired nodes for which it is the newest that can see them.
@@ -18,6 +20,8 @@ extension NodeStore {
     var firstEntry: Int32
     /// What whoever registered it wants to know of it.
     var tag: UInt64
+    /// The bytes of the nodes in that list.
+    var byteCount = 0
   }
 
   /// A retired node in a list.
@@ -90,6 +94,25 @@ extension NodeStore {
     return low - 1
   }
 
+  /// The bytes that would stay if all snapshots up to `stamp` went: of retired nodes that later ones see, and of other
+  /// things that these may use. Under the state lock.
+  ///
+  /// - Complexity: O(registered snapshots, and owners with a logarithm of those).
+  package func retiredByteCount(heldBehind stamp: NodeStamp) -> Int {
+    var count = 0
+    // A node hangs on the newest snapshot that can see it.
+    for registration in unsafe registry.pointee.registrations where registration.stamp > stamp {
+      count += registration.byteCount
+    }
+    for owner in unsafe registry.pointee.owners {
+      let position = unsafe NodeStore.newest(in: registry.pointee.registrations, before: owner.death)
+      guard position >= 0 else { continue }
+      let newest = unsafe registry.pointee.registrations[position].stamp
+      if newest >= owner.birth, newest > stamp { count += owner.byteCount }
+    }
+    return count
+  }
+
   // MARK: Retirement
 
   /// Takes `node` out of the committer's state. A node that no snapshot ever saw is reused at once, so the caller
@@ -124,8 +147,9 @@ extension NodeStore {
   /// unused, so that its deinit may call the system.
   ///
   /// - Complexity: O(1).
-  package func retire(owner object: AnyObject, birth: NodeStamp = .zero) {
-    unsafe registry.pointee.owners.append(RetiredOwner(object: object, birth: birth, death: currentStamp))
+  package func retire(owner object: AnyObject, birth: NodeStamp = .zero, byteCount: Int = 0) {
+    unsafe registry.pointee.owners.append(
+      RetiredOwner(object: object, birth: birth, death: currentStamp, byteCount: byteCount))
     unsafe registry.pointee.ownersNeedChecking = true
   }
 
@@ -182,6 +206,7 @@ extension NodeStore {
       makeUnused(retired.node)
       return
     }
+    unsafe registry.pointee.registrations[position].byteCount += retired.node.byteCount
     let next = unsafe registry.pointee.registrations[position].firstEntry
     let entry = RetirementEntry(retired: retired, next: next)
     let number = unsafe registry.pointee.firstUnusedEntry

@@ -19,6 +19,8 @@ package final class PublishedState: Sendable {
       var isFrozen = false
       /// Since when the slots of segments have been visible. Absent for those that the store was opened with.
       var births: [UInt16: NodeStamp] = [:]
+      /// The snapshots that are registered, oldest first; empty where none ever expires.
+      var held: [HeldSnapshot] = []
       /// The stamp of the last publication: no snapshot with a lower one can see anything that it added.
       var publicationStamp = NodeStamp.zero
     }
@@ -32,24 +34,41 @@ package final class PublishedState: Sendable {
       self.nodes = nodes
     }
 
+    /// Snapshots with this stamp or a lower one have expired.
+    let expiredStamp = Atomic<UInt64>(0)
+
+    /// Lets the snapshots expire that are beyond a budget. Under the lock.
+    func expire(_ contents: borrowing Contents, _ budget: SnapshotBudget) {
+      let stamp = contents.expiredStamp(budget, nodes).rawValue
+      if stamp > expiredStamp.load(ordering: .relaxed) { expiredStamp.store(stamp, ordering: .relaxed) }
+    }
+
     /// Takes the newest snapshot away, for the caller to let go: its last reference takes the lock when it goes. Not
     /// inlined, since the optimizer would be free to let it go while the lock is held.
     @inline(never)
     func takeNewest() -> Snapshot? { guarded.withLock { $0.newest.take() } }
 
     func unregister(_ stamp: NodeStamp) {
-      guarded.withLock { _ in nodes.unregisterSnapshot(stamp) }
+      guarded.withLock { contents in
+        nodes.unregisterSnapshot(stamp)
+        contents.held.removeAll { $0.stamp == stamp }
+      }
     }
   }
 
   private let core: Core
+  /// What snapshots may keep; `nil` when there is no limit.
+  let budget: SnapshotBudget?
   /// The memory of all nodes.
   package var nodes: NodeStore { core.nodes }
   /// Rises with each publication, so that a reader sees without the lock whether its snapshot is the newest.
   private let publicationCount = Atomic<UInt64>(0)
 
   /// Begins with `state`, whose nodes are in `nodes` and whose slots stand for `segments`.
-  package init(_ state: StoreState, nodes: NodeStore, segments: [UInt16: MappedSegment]) {
+  package init(
+    _ state: StoreState, nodes: NodeStore, segments: [UInt16: MappedSegment], budget: SnapshotBudget? = nil
+  ) {
+    self.budget = budget
     core = Core(Core.Contents(state: state, segments: segments), nodes: nodes)
   }
 
@@ -72,6 +91,7 @@ package final class PublishedState: Sendable {
         contents.state, stamp: core.nodes.registerSnapshot(tag: contents.state.sequence.rawValue),
         version: publicationCount.load(ordering: .relaxed), of: core)
       contents.newest = snapshot
+      if budget != nil { contents.held.append(HeldSnapshot(stamp: snapshot.stamp)) }
       return snapshot
     }
   }
@@ -134,6 +154,11 @@ package final class PublishedState: Sendable {
       edit(&contents.state, nodes)
       publicationCount.add(1, ordering: .releasing)
       _ = nodes.reclaim()
+      if let budget {
+        contents.noteOutdated()
+        // Not at each commit: it is a walk through all that are held.
+        if publicationCount.load(ordering: .relaxed) & 63 == 0 { core.expire(contents, budget) }
+      }
       return contents.newest.take()
     }
   }
@@ -157,8 +182,10 @@ package final class PublishedState: Sendable {
       if contents.isFrozen { return }
       for slot in slots {
         guard let segment = contents.segments.removeValue(forKey: slot) else { continue }
-        nodes.retire(owner: segment, birth: contents.births.removeValue(forKey: slot) ?? .zero)
+        nodes.retire(
+          owner: segment, birth: contents.births.removeValue(forKey: slot) ?? .zero, byteCount: segment.mapping.length)
       }
+      if let budget { core.expire(contents, budget) }
     }
   }
 

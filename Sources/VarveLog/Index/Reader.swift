@@ -26,7 +26,7 @@ public final class Reader {
   @inline(__always)
   public func read<Result>(
     _ id: RecordID, _ body: (RecordHeader, RawSpan) throws -> Result
-  ) throws -> Result? { try snapshot.read(id, body) }
+  ) throws -> Result? { try snapshot.readNewest(id, body) }
 
   /// Hands the records of many IDs to `body`. See ``Snapshot/read(_:_:)-(Span<RecordID>,_)``.
   ///

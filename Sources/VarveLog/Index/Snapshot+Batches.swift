@@ -15,6 +15,7 @@ extension Snapshot {
   /// - Complexity: O(1) an ID, the first time O(length of the record).
   @inline(__always)
   public func read(_ ids: Span<RecordID>, _ body: (Int, RecordHeader, RawSpan) throws -> Void) throws {
+    try checkIsNotExpired()
     var locations = InlineArray<16, RecordLocation>(repeating: .absent)
     var first = 0
     while first < ids.count {

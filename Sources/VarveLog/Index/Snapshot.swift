@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The store as it was after one commit: it never changes, whatever is committed or compacted meanwhile.
 ///
 /// Taking one costs the same whatever the size of the store, and so does holding it; what it keeps from being given
@@ -8,12 +10,16 @@
 /// let snapshot = store.snapshot()
 /// let length = try snapshot.read(id) { _, body in body.byteCount }
 /// ```
+///
+/// Where the store's options limit what snapshots may keep (``StoreOptions/snapshotAgeLimit``,
+/// ``StoreOptions/snapshotByteLimit``), an old one expires: what reads records through it throws `.snapshotExpired` from
+/// then on. Reads that have begun, and what was read, stay valid; so does what cannot throw.
 public final class Snapshot: Sendable {
   /// What is seen.
   package let state: StoreState
   /// The number of publications before it.
   package let version: UInt64
-  private let stamp: NodeStamp
+  let stamp: NodeStamp
   private let owner: PublishedState.Core
 
   init(_ state: StoreState, stamp: NodeStamp, version: UInt64, of owner: PublishedState.Core) {
@@ -24,6 +30,24 @@ public final class Snapshot: Sendable {
   }
 
   deinit { owner.unregister(stamp) }
+
+  /// Whether the snapshot expired; see ``StoreOptions/snapshotAgeLimit``.
+  @inline(__always)
+  public var isExpired: Bool { stamp.rawValue <= owner.expiredStamp.load(ordering: .relaxed) }
+
+  /// - Throws: `.snapshotExpired`.
+  @inline(__always)
+  package func checkIsNotExpired() throws(StoreError) {
+    if isExpired { throw expiry }
+  }
+
+  @inline(never)
+  private var expiry: StoreError {
+    StoreError(
+      .snapshotExpired,
+      "The snapshot of commit \(sequence) expired: it is older, or keeps more memory and room on the disk, than the "
+        + "store's options allow. Let it go, take a new one and read again.", at: .init(sequence: sequence))
+  }
 
   /// The commit that it shows the store after.
   public var sequence: CommitSequence { state.sequence }
@@ -46,16 +70,28 @@ public final class Snapshot: Sendable {
   /// The sequence of the commit that wrote the record, or `nil` if it does not exist.
   ///
   /// - Throws: `.corrupt` when the record is damaged.
-  public func version(of id: RecordID) throws(StoreError) -> CommitSequence? { try state.version(of: id) }
+  public func version(of id: RecordID) throws(StoreError) -> CommitSequence? {
+    try checkIsNotExpired()
+    return try state.version(of: id)
+  }
 
   /// Hands the record's header and body to `body`, and returns its result; `nil` if the record does not exist.
   ///
   /// The body lies in the mapped file and is valid within the closure only; a compressed one is decoded for the call.
   ///
-  /// - Throws: `.corrupt` when the record is damaged, and what `body` throws.
+  /// - Throws: `.corrupt` when the record is damaged, `.snapshotExpired`, and what `body` throws.
   /// - Complexity: O(1), the first time O(length of the record).
   @inline(__always)
   public func read<Result>(
+    _ id: RecordID, _ body: (RecordHeader, RawSpan) throws -> Result
+  ) throws -> Result? {
+    try checkIsNotExpired()
+    return try readNewest(id, body)
+  }
+
+  /// The same by a reader, whose snapshot is the newest as each read begins, and so never expired.
+  @inline(__always)
+  func readNewest<Result>(
     _ id: RecordID, _ body: (RecordHeader, RawSpan) throws -> Result
   ) throws -> Result? {
     guard let location = state.objects.location(of: id) else { return nil }
@@ -66,6 +102,7 @@ public final class Snapshot: Sendable {
   ///
   /// - Throws: `.corrupt` when the record is damaged.
   public func bytes(of id: RecordID) throws(StoreError) -> [UInt8]? {
+    try checkIsNotExpired()
     guard let location = state.objects.location(of: id) else { return nil }
     let record = try unsafe state.record(at: location, of: id)
     if unsafe record.header.isCompressed { return try unsafe state.decompress(record, at: location) }
@@ -88,6 +125,7 @@ public final class Snapshot: Sendable {
   public func forEachRecord(
     ofEntity entity: UInt16, from first: UInt64 = 0, _ body: (RecordHeader, RawSpan) throws -> Bool
   ) throws {
+    try checkIsNotExpired()
     var failure: (any Error)?
     state.objects.forEach(ofEntity: entity, from: first) { id, location in
       do { return try state.read(at: location, of: id, body) } catch {

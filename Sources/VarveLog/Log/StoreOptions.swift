@@ -52,6 +52,15 @@ public struct StoreOptions: Sendable {
   /// Bytes a second that compactions read and write, at most. Default: 0 for no limit: their thread has a low priority,
   /// and a limit below what commits overwrite slows the commits.
   public var compactionByteRateLimit = 0
+  /// Seconds after which a snapshot that is not the newest any more expires: reading through it throws
+  /// `.snapshotExpired`. Default: 0 for never, since a long report is as good a reason to hold one as any.
+  public var snapshotAgeLimit = 0
+  /// Bytes of index nodes and of compacted segments that snapshots may keep from being given back. When they keep more,
+  /// the oldest expire until the others keep no more than that. Default: 0 for no limit. No commit ever fails for it.
+  ///
+  /// The room comes back when whoever holds an expired snapshot lets it go, as the error at his next read tells him to:
+  /// what others look at cannot be taken from under them.
+  public var snapshotByteLimit = 0
   /// Whether checkpoints are written: in the background, and when the store is closed, as far as that saves more time
   /// at the next opening than it takes. Default: `true`.
   public var writesCheckpoints = true
@@ -95,6 +104,8 @@ public struct StoreOptions: Sendable {
         "compactionGarbageRatio is \(compactionGarbageRatio); it must be between 0.1 and 0.9"
       } else if compactionByteRateLimit < 0 {
         "compactionByteRateLimit cannot be negative"
+      } else if snapshotAgeLimit < 0 || snapshotByteLimit < 0 {
+        "snapshotAgeLimit and snapshotByteLimit cannot be negative"
       } else {
         nil
       }

@@ -23,6 +23,8 @@ public final class LogStore: Sendable {
   let committer: Committer?
   /// The bytes by segment of a store that was opened read-only. Else the committer keeps them.
   let usageAtOpening: SegmentUsage
+  /// Where segments ended when the store was opened.
+  let segmentEndsAtOpening: [SegmentFile: SegmentEnd]
   /// What everybody has a say in while compactions run.
   let compactionControl = Monitor(CompactionControl())
   /// Writes checkpoints; none in a store that was opened read-only.
@@ -41,6 +43,7 @@ public final class LogStore: Sendable {
       folder: found.folder, segmentFolder: found.segmentFolder, options: options, manifest: found.log.manifest)
     self.context = context
     usageAtOpening = options.isReadOnly ? builder.usage : SegmentUsage()
+    segmentEndsAtOpening = SegmentEnd.all(of: found.log)
     lock = Guarded(found.lock)
     guard !options.isReadOnly else {
       committer = nil
@@ -53,7 +56,8 @@ public final class LogStore: Sendable {
     var writer = LogWriter(resuming: found.log, context: context)
     try writer.reopenSegments(of: found.log, &builder)
     writer.usage = builder.usage
-    published = PublishedState(builder.state, nodes: builder.nodes, segments: builder.segments)
+    published = PublishedState(
+      builder.state, nodes: builder.nodes, segments: builder.segments, budget: options.snapshotBudget)
     let isAutomatic = options.compactsAutomatically
     writer.watch.isEnabled = isAutomatic
     writer.watch.garbageThreshold = options.segmentSizeLimit / 8
@@ -240,7 +244,7 @@ public final class LogStore: Sendable {
 
   // MARK: Reading
 
-  /// The state after the last commit. See ``Snapshot``.
+  /// The state after the last commit. See ``Snapshot``, also for when one expires.
   ///
   /// - Complexity: O(1).
   public func snapshot() -> Snapshot { published.snapshot() }

@@ -1,0 +1,174 @@
+/// What changed in a store since a commit: every record that was put or deleted after it, each once with its newest
+/// state.
+///
+/// Holds a snapshot, and so what that keeps from being given back.
+public struct ChangeSet: Sendable {
+  /// Changes up to this commit are not part of it.
+  public let since: CommitSequence
+  /// The segments that hold anything newer, and where they end.
+  let segments: [Segment]
+  let snapshot: Snapshot
+
+  /// A segment with changes.
+  struct Segment: Sendable {
+    var slot: UInt16
+    var file: SegmentFile
+    var end: Int
+  }
+
+  /// The last commit whose changes are part of it: the next changes are to be asked for since this one.
+  public var lastSequence: CommitSequence { snapshot.sequence }
+
+  /// Hands each record that changed to `body`, until that returns `false`: those that exist with their body, in no
+  /// particular order, then those that were deleted, in the order of their IDs and without one. The kind in the header
+  /// tells them apart. The body is valid within the closure only.
+  ///
+  /// A record that was deleted may have been made after ``since``, so that nobody else ever knew of it.
+  /// - Throws: `.corrupt` at the first damage, `.snapshotExpired`, and what `body` throws.
+  /// - Complexity: O(bytes of the segments that hold anything newer than ``since``); memory for the IDs of deletes.
+  public func forEach(_ body: (RecordHeader, RawSpan) throws -> Bool) throws {
+    try snapshot.checkIsNotExpired()
+    let state = snapshot.state
+    var deletes: [RecordID: RecordHeader] = [:]
+    for segment in segments {
+      let goesOn = try state.slots[segment.slot].forEachChange(in: segment.file, through: segment.end, since) {
+        header, place in
+        let location = state.objects.location(of: header.id)
+        if header.kind == .delete {
+          if location == nil, header.version > deletes[header.id]?.version ?? .zero { deletes[header.id] = header }
+          return true
+        }
+        // What the table leads to is the newest, and stands in one place.
+        guard let location, location.slot == segment.slot, location.offset == place else { return true }
+        return try state.read(at: location, of: header.id, body)
+      }
+      if !goesOn { return }
+    }
+    for (_, header) in deletes.sorted(by: { $0.key < $1.key }) {
+      let nothing: [UInt8] = []
+      if try unsafe !body(header, nothing.span.bytes) { return }
+    }
+  }
+}
+
+extension LogStore {
+  /// What changed after the commit `since`, up to the last one now: for an export of what is new to somebody who has the
+  /// rest. Since ``CommitSequence/zero`` it is everything that exists.
+  ///
+  /// - Throws: `.changesForgotten` when a compaction may have forgotten deletes behind `since`: then the receiver has to
+  ///   start with everything; `.invalidArgument` for a commit that is still to come, `.closed`.
+  /// - Complexity: O(segments).
+  public func changes(since: CommitSequence) throws(StoreError) -> ChangeSet {
+    let (snapshot, ends) = segmentEnds()
+    guard since <= snapshot.sequence else {
+      throw StoreError(
+        .invalidArgument,
+        "Changes were asked for since commit \(since), and the last one is \(snapshot.sequence). Ask with a sequence of "
+          + "this store.", at: .init(sequence: since))
+    }
+    // Looked at after the snapshot was taken: what nobody had forgotten by now, the snapshot has.
+    let known = context.manifests.current.deletesKnownSince
+    guard since == .zero || known <= since.next else {
+      throw StoreError(
+        .changesForgotten,
+        "Not all deletes since commit \(since) are known any more, only those since \(known). Take everything, with the "
+          + "changes since 0, instead of what is new.", at: .init(sequence: since))
+    }
+    var segments: [ChangeSet.Segment] = []
+    snapshot.state.slots.forEach { slot, entry in
+      let end = ends[entry.segment] ?? SegmentEnd(offset: UInt64(entry.length), lastSequence: .zero)
+      if end.lastSequence == .zero || end.lastSequence > since {
+        segments.append(ChangeSet.Segment(slot: slot, file: entry.segment, end: Int(end.offset)))
+      }
+      return true
+    }
+    return ChangeSet(since: since, segments: segments, snapshot: snapshot)
+  }
+
+  /// A snapshot, and where its segments end, of one moment.
+  private func segmentEnds() -> (Snapshot, [SegmentFile: SegmentEnd]) {
+    guard let committer else { return (published.snapshot(), segmentEndsAtOpening) }
+    return committer.queue.withTurn { writer in
+      let snapshot = published.snapshot()
+      // After an unclean opening the manifest does not list all ends.
+      var ends = segmentEndsAtOpening
+      let situation = writer.compactionSituation(
+        in: snapshot.state, isWhole: true, isHeld: { _ in false }, damaged: [])
+      for candidate in situation.candidates where candidate.fileSize > 0 {
+        ends[candidate.file] = SegmentEnd(offset: candidate.fileSize, lastSequence: candidate.lastSequence)
+      }
+      if let active = writer.active {
+        let file = SegmentFile(kind: .log, id: active.id)
+        ends[file] = SegmentEnd(offset: active.end, lastSequence: writer.lastSequence)
+      }
+      return (snapshot, ends)
+    }
+  }
+}
+
+/// Where a segment ends.
+struct SegmentEnd: Sendable {
+  /// The byte behind its last frame.
+  var offset: UInt64
+  /// The highest sequence in it; zero when not known.
+  var lastSequence: CommitSequence
+
+  /// The ends of all segments that recovery found.
+  static func all(of log: RecoveredLog) -> [SegmentFile: SegmentEnd] {
+    var ends: [SegmentFile: SegmentEnd] = [:]
+    for segment in log.manifest.segments where segment.isSealed {
+      ends[segment.file] = SegmentEnd(offset: segment.logicalEnd, lastSequence: segment.lastSequence)
+    }
+    for segment in log.chain {
+      ends[segment.file] = SegmentEnd(offset: segment.end, lastSequence: segment.lastSequence)
+    }
+    return ends
+  }
+}
+
+extension SegmentSlot {
+  /// Hands the header of each record behind the sequence `since` to `body`, with its place, until that returns `false`.
+  /// Compares the checksums of all frames, so that nothing is passed over.
+  ///
+  /// - Throws: `.corrupt` at the first damage, and what `body` throws.
+  fileprivate func forEachChange(
+    in file: SegmentFile, through end: Int, _ since: CommitSequence, _ body: (RecordHeader, Int) throws -> Bool
+  ) throws -> Bool {
+    guard let base = unsafe baseAddress, end <= length else { throw damaged(file, 0) }
+    let bytes = unsafe UnsafeRawBufferPointer(start: base, count: end)
+    // As in the segment's header.
+    let salt = unsafe bytes.integer(at: 40, as: UInt64.self)
+    var offset = SegmentHeader.size
+    while offset < end {
+      guard end - offset >= FrameHeader.size else { throw damaged(file, offset) }
+      let seed = FrameHeader.seed(salt: salt, offset: UInt64(offset))
+      let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset...])
+      guard let frame = unsafe FrameHeader(validating: rest, seed: seed, bytesLeft: UInt64(end - offset)),
+        unsafe CRC32C.checksum(seed: seed, of: .init(rebasing: rest[FrameHeader.size..<frame.length]))
+          == frame.payloadChecksum
+      else { throw damaged(file, offset) }
+      // In the log all records of a frame are of one commit; in compacted segments the frame's is the highest.
+      if frame.sequence > since, frame.recordCount > 0 {
+        let id = RecordID(rawValue: UInt64(frame.recordIDHigh) << 32)
+        var place = offset + FrameHeader.size
+        for _ in 0..<frame.recordCount {
+          guard place < offset + frame.length, let header = unsafe RecordHeader(of: id, at: place, inSegment: base)
+          else {
+            throw damaged(file, place)
+          }
+          if header.version > since, try !body(header, place) { return false }
+          place += header.recordLength
+        }
+      }
+      offset += frame.length
+    }
+    return true
+  }
+
+  private func damaged(_ file: SegmentFile, _ offset: Int) -> StoreError {
+    StoreError(
+      .corrupt,
+      "A segment is damaged, so that not all changes can be told. Verify the store, and restore it from a backup.",
+      at: .init(file: StoreLayout.path(file), offset: UInt64(offset)))
+  }
+}
