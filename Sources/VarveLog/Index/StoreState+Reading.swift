@@ -21,27 +21,50 @@ extension StoreState {
     let slot = slots[location.slot]
     let offset = location.offset
     let bitmap = unsafe slot.verifiedBitmap.unsafelyUnwrapped
-    let base = unsafe slot.baseAddress.unsafelyUnwrapped
-    // A compressed record is decoded step by step: then each line of it would be waited for in turn.
-    unsafe varve_prefetch(base + offset + 64)
-    unsafe varve_prefetch(base + offset + 128)
     let word = unsafe bitmap + ((offset >> 9) << 3)
     let bit = (1 as UInt64) << UInt64(truncatingIfNeeded: offset >> 3 & 63)
     if unsafe verifiesEveryRead || varve_load_relaxed(word) & bit == 0 {
       try verify(slot, offset: offset, id: id)
       unsafe varve_or_relaxed(word, bit)
     }
-    guard let header = unsafe RecordHeader(of: id, at: offset, inSegment: base) else {
-      throw damagedRecord(slot, offset, id)
+    return try unsafe checkedRecord(in: slot, at: offset, of: id)
+  }
+
+  /// The record at `offset` of a segment, which was checked before.
+  @inline(__always)
+  func checkedRecord(in slot: SegmentSlot, at offset: Int, of id: RecordID) throws(StoreError) -> RawRecord {
+    let base = unsafe slot.baseAddress.unsafelyUnwrapped
+    // The two forms apart to the end: with one address that depends on the header, the body would be asked for only when
+    // the header has come, and a read from memory would cost two misses, one behind the other.
+    let bytes = unsafe UnsafeRawBufferPointer(start: base + offset, count: RecordHeader.size)
+    if unsafe RecordHeader.isPacked(bytes) {
+      guard let header = unsafe RecordHeader(decodingPacked: bytes, of: id, inSegment: base) else {
+        throw damagedRecord(slot, offset, id)
+      }
+      let start = unsafe base + offset + RecordHeader.packedSize
+      return unsafe RawRecord(header: header, storedBody: .init(start: start, count: header.storedLength))
     }
-    let body = unsafe UnsafeRawBufferPointer(start: base + offset + header.length, count: header.storedLength)
-    return unsafe RawRecord(header: header, storedBody: body)
+    guard let header = unsafe RecordHeader(decoding: bytes) else { throw damagedRecord(slot, offset, id) }
+    let start = unsafe base + offset + RecordHeader.size
+    return unsafe RawRecord(header: header, storedBody: .init(start: start, count: header.storedLength))
   }
 
   @inline(never)
   private func verify(_ slot: SegmentSlot, offset: Int, id: RecordID) throws(StoreError) {
     guard offset + RecordHeader.size <= slot.length, let base = unsafe slot.baseAddress else {
       throw damagedRecord(slot, offset, id)
+    }
+    let start = unsafe UnsafeRawBufferPointer(start: base + offset, count: RecordHeader.size)
+    if unsafe !RecordHeader.isPacked(start) {
+      guard let header = unsafe RecordHeader(decoding: start), header.id == id, header.kind != .delete,
+        offset + RecordHeader.size + header.storedLength <= slot.length
+      else { throw damagedRecord(slot, offset, id) }
+      let bytes = unsafe UnsafeRawBufferPointer(
+        start: base + offset, count: RecordHeader.size + header.storedLength)
+      guard unsafe RecordHeader.checksum(record: bytes, storedLength: header.storedLength) == header.checksum else {
+        throw damagedRecord(slot, offset, id)
+      }
+      return
     }
     // The lower half of a packed header's ID stands in it, the upper half is checked by the checksum.
     guard let header = unsafe RecordHeader(of: id, at: offset, inSegment: base), header.id == id,
@@ -74,7 +97,7 @@ extension StoreState {
   ) throws -> Result {
     let record = try unsafe record(at: location, of: id)
     if unsafe record.header.isCompressed {
-      return unsafe try withDecodedBody(of: record, at: location) { bytes in unsafe try body(record.header, bytes) }
+      return try readCompressed(at: location, of: id, body)
     }
     return unsafe try body(record.header, record.storedBody.bytes)
   }

@@ -33,16 +33,63 @@ public struct RecordHeader: Equatable, Sendable {
   public var version: CommitSequence
   /// What the record does.
   public var kind: RecordKind
-  /// Whether the body is stored compressed.
-  package var isCompressed: Bool
-  /// Whether the header takes half of the bytes for ID and sequence.
-  package var isPacked = false
-  /// Whether the body is compressed with the segment's dictionary. Packed headers only.
-  package var usesDictionary = false
+  /// The bits of the upper byte of `lengthAndKind` that are neither length nor kind: in one field, since a header is handed
+  /// on with each read.
+  private var flags: UInt8
   /// The bytes that the body occupies, without padding.
   package var storedLength: Int
   /// The checksum, as stored.
   package var checksum: UInt32
+
+  /// Makes a header that is not packed.
+  @inline(__always)
+  package init(
+    id: RecordID, version: CommitSequence, kind: RecordKind, isCompressed: Bool, storedLength: Int, checksum: UInt32
+  ) {
+    let flags = isCompressed ? UInt8(RecordHeader.compressedBit >> 24) : 0
+    self.init(id: id, version: version, kind: kind, flags: flags, storedLength: storedLength, checksum: checksum)
+  }
+
+  @inline(__always)
+  private init(
+    id: RecordID, version: CommitSequence, kind: RecordKind, flags: UInt8, storedLength: Int, checksum: UInt32
+  ) {
+    self.id = id
+    self.version = version
+    self.kind = kind
+    self.flags = flags
+    self.storedLength = storedLength
+    self.checksum = checksum
+  }
+
+  /// Whether the body is stored compressed.
+  @inline(__always)
+  package var isCompressed: Bool {
+    get { has(RecordHeader.compressedBit) }
+    set { set(RecordHeader.compressedBit, newValue) }
+  }
+
+  /// Whether the header takes half of the bytes for ID and sequence.
+  @inline(__always)
+  package var isPacked: Bool {
+    get { has(RecordHeader.packedBit) }
+    set { set(RecordHeader.packedBit, newValue) }
+  }
+
+  /// Whether the body is compressed with the segment's dictionary. Packed headers only.
+  @inline(__always)
+  package var usesDictionary: Bool {
+    get { has(RecordHeader.dictionaryBit) }
+    set { set(RecordHeader.dictionaryBit, newValue) }
+  }
+
+  @inline(__always)
+  private func has(_ bit: UInt32) -> Bool { flags & UInt8(bit >> 24) != 0 }
+
+  @inline(__always)
+  private mutating func set(_ bit: UInt32, _ isSet: Bool) {
+    flags = flags & ~UInt8(bit >> 24) | (isSet ? UInt8(bit >> 24) : 0)
+  }
 
   /// The bytes of this header.
   @inline(__always)
@@ -65,6 +112,7 @@ extension RecordHeader {
   static let dictionaryBit: UInt32 = 1 << 27
   static let compressedBit: UInt32 = 1 << 28
   static let packedBit: UInt32 = 1 << 31
+  private static let flagBits = dictionaryBit | compressedBit | packedBit
 
   /// The fields, as in DESIGN.md.
   package static let fields = [
@@ -86,7 +134,7 @@ extension RecordHeader {
     guard let kind = RecordKind(rawValue: UInt8(truncatingIfNeeded: lengthAndKind >> 29)) else { return nil }
     unsafe self.init(
       id: RecordID(rawValue: bytes.integer(at: 8)), version: CommitSequence(rawValue: bytes.integer(at: 16)),
-      kind: kind, isCompressed: lengthAndKind & RecordHeader.compressedBit != 0,
+      kind: kind, flags: UInt8(truncatingIfNeeded: (lengthAndKind & RecordHeader.compressedBit) >> 24),
       storedLength: Int(lengthAndKind & UInt32(RecordHeader.storedLengthMax)), checksum: bytes.integer(at: 0))
   }
 
@@ -108,8 +156,7 @@ extension RecordHeader {
       id: RecordID(rawValue: UInt64(idHigh) << 32 | UInt64(low)),
       // A base that is damaged may be anything.
       version: CommitSequence(rawValue: sequenceBase &+ UInt64(delta)), kind: kind,
-      isCompressed: lengthAndKind & RecordHeader.compressedBit != 0, isPacked: true,
-      usesDictionary: lengthAndKind & RecordHeader.dictionaryBit != 0,
+      flags: UInt8(truncatingIfNeeded: (lengthAndKind & RecordHeader.flagBits) >> 24),
       storedLength: Int(lengthAndKind & UInt32(RecordHeader.packedStoredLengthMax)), checksum: bytes.integer(at: 0))
   }
 
@@ -120,20 +167,31 @@ extension RecordHeader {
   @inline(__always)
   package init?(of id: RecordID, at offset: Int, inSegment base: UnsafeRawPointer) {
     let bytes = unsafe UnsafeRawBufferPointer(start: base + offset, count: RecordHeader.size)
-    if unsafe bytes.integer(at: 4, as: UInt32.self) & RecordHeader.packedBit == 0 {
-      unsafe self.init(decoding: bytes)
+    if unsafe RecordHeader.isPacked(bytes) {
+      unsafe self.init(decodingPacked: bytes, of: id, inSegment: base)
     } else {
-      unsafe self.init(
-        decodingPacked: bytes, idHigh: UInt32(truncatingIfNeeded: id.rawValue >> 32),
-        sequenceBase: SegmentHeader.sequenceBase(inSegment: base))
+      unsafe self.init(decoding: bytes)
     }
+  }
+
+  /// Whether the header at the start of `bytes` is packed.
+  @inline(__always)
+  package static func isPacked(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    unsafe bytes.integer(at: 4, as: UInt32.self) & packedBit != 0
+  }
+
+  /// Reads the packed header of record `id` from the first bytes of `bytes`, in a mapped segment.
+  @inline(__always)
+  package init?(decodingPacked bytes: UnsafeRawBufferPointer, of id: RecordID, inSegment base: UnsafeRawPointer) {
+    unsafe self.init(
+      decodingPacked: bytes, idHigh: UInt32(truncatingIfNeeded: id.rawValue >> 32),
+      sequenceBase: SegmentHeader.sequenceBase(inSegment: base))
   }
 
   /// The second field.
   @inline(__always)
   private var lengthAndKind: UInt32 {
-    UInt32(storedLength) | (isCompressed ? RecordHeader.compressedBit : 0) | UInt32(kind.rawValue) << 29
-      | (isPacked ? RecordHeader.packedBit : 0) | (usesDictionary ? RecordHeader.dictionaryBit : 0)
+    UInt32(storedLength) | UInt32(kind.rawValue) << 29 | UInt32(flags) << 24
   }
 
   /// Writes the header, without its checksum and not packed, to the first bytes of `bytes`.
