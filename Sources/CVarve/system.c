@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -86,6 +87,24 @@ int varve_lock_exclusive(int descriptor) {
   while (result < 0 && errno == EINTR);
   if (result == 0) return 1;
   return errno == EWOULDBLOCK ? 0 : -errno;
+}
+
+int varve_is_locked(int descriptor) {
+  int result;
+  do result = flock(descriptor, LOCK_SH | LOCK_NB);
+  while (result < 0 && errno == EINTR);
+  if (result < 0) return errno == EWOULDBLOCK ? 1 : -errno;
+  do result = flock(descriptor, LOCK_UN);
+  while (result < 0 && errno == EINTR);
+  return result < 0 ? -errno : 0;
+}
+
+void varve_program_name(char *name, size_t length) {
+#if defined(__linux__)
+  snprintf(name, length, "%s", program_invocation_short_name);
+#else
+  snprintf(name, length, "%s", getprogname());
+#endif
 }
 
 bool varve_prefers_mapped_stores(int descriptor) {

@@ -20,11 +20,12 @@ import VarveLog
 // | segments | the segment files: `file`, `bytes`, `recordBytes`, `liveBytes` each |
 // | unlistedFiles | files in the store's folders that are not its own |
 // | uuid | of the store |
+// | writer | who has it open for writing: `name`, `pid`, `lastSequence`, `null` each where it is not known; `null` for nobody |
 
 extension StoreInformation: Encodable {
   private enum CodingKeys: String, CodingKey {
     case bytes, clean, cuts, entities, foreignRecords, formatVersion, lastSequence, manifestIsDamaged, objects, path
-    case schemaVersion, segments, unlistedFiles, uuid
+    case schemaVersion, segments, unlistedFiles, uuid, writer
   }
 
   /// Encodes all fields, also those without a value.
@@ -44,6 +45,7 @@ extension StoreInformation: Encodable {
     try container.encode(segments.map(SegmentForm.init), forKey: .segments)
     try container.encode(unlistedFiles, forKey: .unlistedFiles)
     try container.encode(uuid.description, forKey: .uuid)
+    try container.encode(writer.map(WriterForm.init), forKey: .writer)
   }
 
   /// The information as one JSON object in one line.
@@ -64,6 +66,29 @@ extension StoreInformation: Encodable {
       offset = cut.offset
       bytes = cut.byteCount
       reason = cut.reason
+    }
+  }
+
+  private struct WriterForm: Encodable {
+    let name: String?
+    let pid: Int32?
+    let lastSequence: UInt64?
+
+    private enum CodingKeys: String, CodingKey {
+      case name, pid, lastSequence
+    }
+
+    init(_ writer: Writer) {
+      name = writer.processName
+      pid = writer.processID
+      lastSequence = writer.lastSequence
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(name, forKey: .name)
+      try container.encode(pid, forKey: .pid)
+      try container.encode(lastSequence, forKey: .lastSequence)
     }
   }
 

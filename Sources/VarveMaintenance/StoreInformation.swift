@@ -37,6 +37,18 @@ package struct StoreInformation: Equatable, Sendable {
     package var reason: String
   }
 
+  /// Who has the store open for writing.
+  package struct Writer: Equatable, Sendable {
+    /// For people: process ID and name of the program.
+    package var description: String
+    /// The process ID, if it is known.
+    package var processID: Int32?
+    /// The name of the program, if it is known.
+    package var processName: String?
+    /// The last commit that it has published, if it is known.
+    package var lastSequence: UInt64?
+  }
+
   /// The store's folder, as it was given.
   package var path: String
   /// Tells the store from all others.
@@ -45,7 +57,9 @@ package struct StoreInformation: Equatable, Sendable {
   package var formatVersion: UInt32
   /// Whether the last program that wrote to it closed it, and nothing was written since.
   package var isClean: Bool
-  /// The last commit.
+  /// Who has the store open for writing; `nil` when nobody has.
+  package var writer: Writer?
+  /// The last commit; where a writer says how far it is, up to that.
   package var lastSequence: CommitSequence
   /// Which of the store's schemas is in force; `nil` when it has none.
   package var schemaVersion: Int?
@@ -68,12 +82,26 @@ package struct StoreInformation: Equatable, Sendable {
 }
 
 extension InspectedStore {
-  /// Gathers what there is to know.
+  /// Gathers what there is to know, as of one commit.
   ///
   /// - Throws: ``StoreError`` when the files cannot be looked at.
   /// - Complexity: O(segments + entities).
   package func information() throws(StoreError) -> StoreInformation {
-    let files = try StoreFiles(at: path, fileSystem, without: report.unlistedFiles)
+    var shown = self
+    var attempt = 0
+    while true {
+      let files = try StoreFiles(at: path, fileSystem, without: report.unlistedFiles)
+      // A segment that is gone was compacted away since: then files and state are of two moments.
+      let isOfOneMoment = shown.store.statistics().segments.allSatisfy { files.sizes[$0.file] != nil }
+      if isOfOneMoment || attempt == InspectedStore.lookCountMax { return shown.information(files) }
+      attempt += 1
+      try shown.refresh()
+    }
+  }
+
+  private static let lookCountMax = 20
+
+  private func information(_ files: StoreFiles) -> StoreInformation {
     let known = Dictionary(uniqueKeysWithValues: store.statistics().segments.map { ($0.file, $0) })
     let segments = files.sizes.filter { $0.key.hasPrefix(StoreLayout.segmentFolder) }
       .map { file, size in
@@ -86,7 +114,8 @@ extension InspectedStore {
     }
     return StoreInformation(
       path: path, uuid: store.uuid, formatVersion: StoreFormat.version, isClean: report.wasClean,
-      lastSequence: snapshot.sequence, schemaVersion: schema?.version, objectCount: objectCount,
+      writer: report.writer.map(StoreInformation.Writer.init), lastSequence: snapshot.sequence,
+      schemaVersion: schema?.version, objectCount: objectCount,
       entities: entities.sorted { $0.number < $1.number },
       foreignRecordCount: foreignEntities.reduce(0) { $0 + snapshot.count(ofEntity: $1) },
       byteCount: files.byteCount, segments: segments.sorted { $0.file < $1.file },
@@ -106,5 +135,13 @@ extension InspectedStore {
   var foreignEntities: [UInt16] {
     guard let schema else { return [] }
     return snapshot.entities.filter { $0 != ReservedRecord.entity && schema.entity(numbered: $0) == nil }
+  }
+}
+
+extension StoreInformation.Writer {
+  fileprivate init(_ writer: StoreWriter) {
+    self.init(
+      description: writer.description, processID: writer.processID, processName: writer.processName,
+      lastSequence: writer.lastSequence?.rawValue)
   }
 }

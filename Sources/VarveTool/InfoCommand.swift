@@ -12,7 +12,8 @@ extension VarveTool {
       reason of what opening left out), entities (name, number, count of each), foreignRecords (of no entity of the
       schema), formatVersion, lastSequence (of the last commit), manifestIsDamaged, objects (as many as dump has lines),
       path, schemaVersion (null without a schema), segments (file, bytes, recordBytes, liveBytes of each),
-      unlistedFiles (in its folders, but not its own), uuid. Later versions may add fields.
+      unlistedFiles (in its folders, but not its own), uuid, writer (who has it open for writing: name, pid and
+      lastSequence; null for nobody). Later versions may add fields.
 
       The objects are not read. Exit code 2 when the store does not open, such as for damage in its log; see verify.
       """, [store, json]
@@ -28,8 +29,8 @@ extension VarveTool {
       ("store", information.path.printable), ("UUID", "\(information.uuid)"),
       ("format", "version \(information.formatVersion)"),
       ("schema", information.schemaVersion.map { "version \($0)" } ?? "none: written through the engine alone"),
-      ("state", information.isClean ? "closed" : "open in a program, or left without being closed"),
-      ("last commit", "\(information.lastSequence)"), ("on disk", size(information.byteCount)),
+      ("state", state(of: information)), ("last commit", "\(information.lastSequence)"),
+      ("on disk", size(information.byteCount)),
     ]
     rows += information.segments.map { ("", describe($0)) }
     rows.append((information.schemaVersion == nil ? "records" : "objects", grouped(information.objectCount)))
@@ -44,6 +45,14 @@ extension VarveTool {
     }
     rows += information.unlistedFiles.map { ("not its own", $0.printable) }
     return rows.map { label, text in label + String(repeating: " ", count: 13 - label.count) + text + "\n" }.joined()
+  }
+
+  private static func state(of information: StoreInformation) -> String {
+    guard let writer = information.writer else {
+      return information.isClean ? "closed" : "left without being closed"
+    }
+    let place = writer.lastSequence.map { ", which has published commit \($0)" } ?? ""
+    return "open for writing in \(writer.description.printable)\(place)"
   }
 
   private static func describe(_ segment: StoreInformation.Segment) -> String {

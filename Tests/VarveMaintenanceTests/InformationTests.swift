@@ -125,9 +125,13 @@ import VarveTestSupport
         == #"{"bytes":\#(information.byteCount),"clean":true,"cuts":[],"entities":[{"count":3,"name":"Food","number":1},"#
         + #"{"count":1,"name":"Shelf","number":2}],"foreignRecords":0,"formatVersion":3,"lastSequence":8,"#
         + #""manifestIsDamaged":false,"objects":4,"path":"sample.varve","schemaVersion":1,"segments":\#(segments),"#
-        + #""unlistedFiles":[],"uuid":"\#(information.uuid)"}"#)
+        + #""unlistedFiles":[],"uuid":"\#(information.uuid)","writer":null}"#)
     var other = information
     other.schemaVersion = nil
+    other.writer = .init(description: "PID 7 (me)", processID: 7, processName: "me", lastSequence: 8)
+    #expect(try other.json().hasSuffix(#""writer":{"lastSequence":8,"name":"me","pid":7}}"#))
+    other.writer = .init(description: "another process")
+    #expect(try other.json().hasSuffix(#""writer":{"lastSequence":null,"name":null,"pid":null}}"#))
     other.cuts = [.init(file: "a\"b", offset: 1, byteCount: 2, reason: "c")]
     #expect(try other.json().contains(#""cuts":[{"bytes":2,"file":"a\"b","offset":1,"reason":"c"}]"#))
     #expect(try other.json().contains(#""schemaVersion":null"#))

@@ -191,7 +191,9 @@ import VarveTestSupport
     let store = try filled()
     let tracing = TracingFileSystem(
       store.fileSystem, relativeTo: store.path,
-      kinds: Set(FileOperation.Kind.allCases).subtracting([.openDirectory, .list, .open, .size, .read, .map, .close]))
+      kinds: Set(FileOperation.Kind.allCases).subtracting([
+        .openDirectory, .list, .open, .size, .read, .map, .close, .probeLock,
+      ]))
     let traced = SampleStore(fileSystem: tracing, path: store.path)
     #expect(try traced.verify() == [])
     _ = try traced.dump()

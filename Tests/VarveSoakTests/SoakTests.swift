@@ -32,6 +32,13 @@ import VarveTestSupport
     #expect(output.last?.hasPrefix("size kept") == true, "\(output)")
   }
 
+  @Test func `each view of a store that another process writes and compacts is one commit`() throws {
+    let (output, ending) = try Self.run(["follow", "--seconds", "4", "--seed", "7"])
+    #expect(ending == .exit(0), "\(output)")
+    #expect(output.first == "follow: 4 s, seed 7")
+    #expect(output.last == "wrong 0, failed 0", "\(output)")
+  }
+
   @Test func `a count that makes no sense is refused`() throws {
     let (output, ending) = try Self.run(["kills", "--count", "0"])
     #expect(ending == .exit(64))

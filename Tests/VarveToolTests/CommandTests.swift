@@ -160,7 +160,7 @@ import VarveTestSupport
 
   private func totalSize(_ folder: ToolFolder) throws -> UInt64 {
     let files = try FileManager.default.subpathsOfDirectory(atPath: folder.store).filter {
-      !["segments", "lock"].contains($0)
+      !["segments", "lock", "live"].contains($0)
     }
     return try files.reduce(0) { sum, file in
       let attributes = try FileManager.default.attributesOfItem(atPath: folder.store + "/" + file)
@@ -201,15 +201,21 @@ import VarveTestSupport
     try context.save()
     let info = try folder.varve("info", folder.store)
     #expect(info.ending == .exit(0))
-    #expect(info.output.contains("state        open in a program, or left without being closed\n"))
+    let pid = ProcessInfo.processInfo.processIdentifier
+    let found = try #require(info.output.firstMatch(of: /state +open for writing in (PID [0-9]+ \([^)]+\)),/))
+    let writer = String(found.1)
+    #expect(writer.hasPrefix("PID \(pid) ("))
+    #expect(
+      info.output.contains(
+        "state        open for writing in \(writer), which has published commit \(context.sequence)\n"))
+    #expect(info.output.contains("last commit  \(context.sequence)\n"))
     #expect(info.output.contains("objects      4\n"))
     #expect(try folder.varve("dump", folder.store).output.hasSuffix(#""values":{"name":"Cellar"}}"# + "\n"))
     #expect(try folder.varve("verify", folder.store).all == ["exit(0)", "OK\n", ""])
-    let pid = ProcessInfo.processInfo.processIdentifier
     #expect(
       try folder.varve("compact", folder.store).all == [
         "exit(2)", "",
-        "varve compact: The store \(folder.store) is open for writing already, locked by PID \(pid). Close it there, or "
+        "varve compact: The store \(folder.store) is open for writing already, locked by \(writer). Close it there, or "
           + "open it read-only here.\n",
       ])
     // The program goes on.

@@ -142,6 +142,10 @@ int varve_sync_file(int descriptor);
 int varve_sync_directory(int descriptor);
 /// `flock` with `LOCK_EX | LOCK_NB`. Returns 1 when the lock was taken and 0 when somebody else holds it.
 int varve_lock_exclusive(int descriptor);
+/// Whether somebody holds the lock: `flock` with `LOCK_SH | LOCK_NB`, given back at once. 1 for yes, 0 for no.
+int varve_is_locked(int descriptor);
+/// Writes the name of this process's program into `name`, ended by a zero byte, and cut if need be.
+void varve_program_name(char *name, size_t length);
 /// Whether stores into mappings are known to be as good as writes on the file system of the file.
 bool varve_prefers_mapped_stores(int descriptor);
 /// Maps `length` bytes of the file from `offset` on, shared with everybody.

@@ -28,6 +28,8 @@ extension PersistenceError.Code {
   public static let closed = Self("closed")
   /// The container was opened for reading only.
   public static let readOnly = Self("readOnly")
+  /// Another program has changed the schema of a store that is followed: open the container again.
+  public static let schemaChanged = Self("schemaChanged")
   /// An earlier write failed; the store takes no commits until it is opened again.
   public static let poisoned = Self("poisoned")
   /// What the context sees of the store is older, or keeps more from being given back, than the options allow. Save,

@@ -16,6 +16,7 @@ extension PersistenceError {
       .permissionDenied: .permissionDenied, .locked: .locked, .diskFull: .diskFull, .poisoned: .poisoned,
       .closed: .closed, .readOnly: .readOnly, .limitExceeded: .limitExceeded,
       .snapshotExpired: .snapshotExpired,
+      .schemaChanged: .schemaChanged,
     ]
     let location = Location(record: error.location.record, path: path ?? error.location.file)
     self.init(

@@ -16,6 +16,8 @@ package final class StoreCoordinator: Sendable {
   /// Gives numbers to new objects.
   package let serials: SerialAllocator
   private let entities: [BoundEntity?]
+  /// Held while a refresh passes on what it found, so that no context gets an older state behind a newer one.
+  private let refreshing = Lock()
 
   /// Takes a store over that is open.
   package init(store: LogStore, model: BoundModel, path: String, isReadOnly: Bool) throws {
@@ -45,6 +47,24 @@ package final class StoreCoordinator: Sendable {
 
   /// The newest state of the store.
   func makeSnapshot() -> Snapshot { store.snapshot() }
+
+  /// Takes over what other processes have committed, and passes it on to the contexts as one commit.
+  ///
+  /// - Returns: Whether objects changed.
+  func refresh() throws -> Bool {
+    try refreshing.withLock {
+      let before = store.snapshot()
+      let records = try store.refresh().changedRecords.filter { $0.entity != ReservedRecord.entity }
+      if records.isEmpty { return false }
+      let after = store.snapshot()
+      let event = ChangeEvent(
+        origin: nil, inserted: records.filter { !before.contains($0) && after.contains($0) },
+        updated: records.filter { before.contains($0) && after.contains($0) },
+        deleted: records.filter { before.contains($0) && !after.contains($0) })
+      hub.publish([event]) { after }
+      return true
+    }
+  }
 
   /// The entity of a record of the store.
   ///

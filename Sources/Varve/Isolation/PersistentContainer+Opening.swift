@@ -111,7 +111,7 @@ extension PersistentContainer {
       PersistenceError(code, message, at: .init(path: path), cause: cause)
     }
     let own = "PID \(ProcessInfo.processInfo.processIdentifier)"
-    if error.code == .locked, error.message.contains("locked by \(own).") {
+    if error.code == .locked, error.message.contains("locked by \(own) (") {
       return explained(
         .locked,
         "The store \(path) is open for writing already, by another container of this process (\(own)). Use that one, "

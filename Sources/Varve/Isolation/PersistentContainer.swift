@@ -73,6 +73,45 @@ public final class PersistentContainer: Sendable {
     } catch { throw PersistenceError(error, doing: "Compacting", path: path) }
   }
 
+  // MARK: - Following
+
+  /// Lets a container that was opened read-only show what other processes have saved since. New contexts see it at once;
+  /// those that there are merge it as what another context has saved: the view context by itself, others with
+  /// ``ManagedObjectContext/mergePending()``. Blocks its thread for reading files.
+  ///
+  /// ```swift
+  /// var options = StoreOptions()
+  /// options.isReadOnly = true
+  /// let container = try await PersistentContainer.open(at: url, model: [Food.self], options: options)
+  /// while isShown {
+  ///   try await container.refresh()
+  ///   try await Task.sleep(for: .milliseconds(200))
+  /// }
+  /// ```
+  /// A container that may save is always up to date.
+  ///
+  /// - Returns: Whether objects changed.
+  /// - Throws: ``PersistenceError`` with the code `schemaChanged` when another program has changed the schema: open the
+  ///   container again. `closed`, `storeNotFound`, `damaged`, `newerFormat`, `permissionDenied` or `storeFailure`. Everything
+  ///   stays as it was then.
+  /// - Complexity: O(bytes that were saved since).
+  @discardableResult
+  public func refresh() throws -> Bool {
+    do { return try coordinator.refresh() } catch {
+      throw PersistenceError(error, doing: "Refreshing", path: path)
+    }
+  }
+
+  /// Lets a container that was opened read-only show what other processes have saved since, without blocking the caller's
+  /// thread. See the form that blocks.
+  ///
+  /// - Throws: As the form that blocks.
+  @discardableResult
+  public func refresh() async throws -> Bool {
+    let refresh: @Sendable () throws -> Bool = { try self.refresh() }
+    return try await threads.perform(refresh)
+  }
+
   // MARK: - Closing
 
   /// Makes everything durable and closes the store; blocks until that is done. A second call waits for the first and

@@ -107,6 +107,8 @@ extension StoreError.Code {
   public static let snapshotExpired = Self("snapshotExpired")
   /// Deletes behind the sequence that changes were asked for since may have been forgotten: take all there is instead.
   public static let changesForgotten = Self("changesForgotten")
+  /// Another program has changed the schema of a store that is read with the indexing of the former one.
+  public static let schemaChanged = Self("schemaChanged")
   /// A value given by the caller cannot be used.
   public static let invalidArgument = Self("invalidArgument")
 }

@@ -234,6 +234,7 @@ final class Committer: Sendable {
       return
     }
     guard draft.isChanged else { return }
+    writer.publishLive()
     published.publish(draft.state)
     for (segment, slot) in draft.newSegments { published.keep(segment, in: slot) }
     if let observer, !events.isEmpty { queue.tell(writer.usage, writer.statistics) { observer(events) } }
@@ -271,6 +272,7 @@ final class Committer: Sendable {
   private func publish(
     _ batch: borrowing Batch, _ plan: CommitPlan?, _ appended: LogWriter.Appended, _ writer: inout LogWriter
   ) {
+    writer.publishLive()
     if let slot = writer.slot {
       publish(batch, plan, appended, in: slot, of: nil, &writer)
     } else if let segment = writer.active?.mapped {

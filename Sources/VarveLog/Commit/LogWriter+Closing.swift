@@ -4,7 +4,10 @@ extension LogWriter {
     guard !isClosed else { return }
     isClosed = true
     // Whatever else is at work: from here on the files belong to whoever opens the store next.
-    defer { context.manifests.close() }
+    defer {
+      context.manifests.close()
+      live?.close(durable: durable)
+    }
     finishGrowth()
     let wasPoisoned = poison != nil
     do throws(WriteFailure) { try finishPreparation() } catch {

@@ -39,6 +39,8 @@ struct LogWriter {
   private var lastCommitTime: Int64 = 0
   /// What commits did so far.
   var statistics = CommitStatistics()
+  /// Tells readers in other processes how far the log is. `nil` where that cannot be told.
+  var live: LivePublication?
   /// Tells when it is worth looking for something to compact.
   var watch = CompactionWatch()
 

@@ -17,6 +17,8 @@ final class ManifestStore: Sendable {
     /// Why the manifest is not replaced any more: the store was closed, or it is not known which manifest is on the
     /// device.
     var end: StoreError?
+    /// Where readers in other processes learn of new manifests.
+    var live: LiveMapping?
   }
 
   private let state: Guarded<State>
@@ -73,6 +75,9 @@ final class ManifestStore: Sendable {
   /// changed both.
   func close() { state.withLock { $0.end = $0.end ?? .closed } }
 
+  /// Tells readers in other processes of each new manifest.
+  func tellGenerations(to live: LiveMapping) { state.withLock { $0.live = live } }
+
   /// Whether nothing may be changed any more.
   var isClosed: Bool { state.withLock { $0.end != nil } }
 
@@ -124,6 +129,7 @@ final class ManifestStore: Sendable {
     if let provenEnd, provenEnd > manifest.provenEnd { manifest.provenEnd = provenEnd }
     manifest.segments.sort { $0.file.id < $1.file.id }
     try write(manifest)
+    state.live?.store(manifestGeneration: manifest.generation)
     state.manifest = manifest
     fileByteCount.store(manifest.encodedByteCount, ordering: .relaxed)
     state.unlinked.subtract(unlinked)

@@ -47,6 +47,9 @@ public protocol Directory: AnyObject, Sendable {
   /// waiting. Ends when the lock object goes, or when the process dies. Returns `nil` when somebody else holds it.
   /// A second attempt in the same process is refused as well.
   func lock(_ name: String) throws(StoreError) -> (any DirectoryLock)?
+  /// Whether somebody holds the lock on the file `name`, be it this process. Makes no file and holds nothing afterwards;
+  /// whoever wants the lock at this very moment may be refused, and has to try again.
+  func isLocked(_ name: String) throws(StoreError) -> Bool
   /// What the holder of the lock wrote about itself (``DirectoryLock/describe(_:)``), for messages only. Never
   /// trusted; at most 256 bytes are read. `nil` when there is nothing.
   func lockDescription(_ name: String) -> String?

@@ -10,6 +10,9 @@ enum LockRegistry {
     held.withLock { $0.insert(file).inserted }
   }
 
+  /// Whether a handle of this process holds the file.
+  static func isHeld(_ file: FileIdentity) -> Bool { held.withLock { $0.contains(file) } }
+
   /// Notes that the file is no longer held.
   static func release(_ file: FileIdentity) {
     held.withLock { _ = $0.remove(file) }

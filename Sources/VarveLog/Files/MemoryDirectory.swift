@@ -78,6 +78,17 @@ final class MemoryDirectory: Directory {
     }
   }
 
+  func isLocked(_ name: String) throws(StoreError) -> Bool {
+    try perform("look at the lock of the file", name) { _ throws(SystemError) in
+      do throws(SystemError) {
+        return LockRegistry.isHeld(try folder.file(name).identity)
+      } catch {
+        if error == .noEntry { return false }
+        throw error == .isDirectory ? .invalid : error
+      }
+    }
+  }
+
   func lockDescription(_ name: String) -> String? {
     guard let node = try? folder.file(name) else { return nil }
     var bytes = [UInt8](repeating: 0, count: LockDescription.sizeMax)

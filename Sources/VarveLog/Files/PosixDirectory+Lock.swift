@@ -18,6 +18,23 @@ extension PosixDirectory {
     }
   }
 
+  func isLocked(_ name: String) throws(StoreError) -> Bool {
+    try perform("look at the lock of the file", name) { directory throws(SystemError) in
+      let descriptor: Descriptor
+      do throws(SystemError) {
+        descriptor = Descriptor(owning: try SystemCalls.openFile(name, in: directory, for: .reading))
+      } catch {
+        if error == .noEntry { return false }
+        throw error
+      }
+      let status = try descriptor.use { number throws(SystemError) in try SystemCalls.status(of: number) }
+      guard status.isRegular else { throw .invalid }
+      // Where locks belong to processes, the system would say of our own that nobody holds it.
+      if LockRegistry.isHeld(status.identity) { return true }
+      return try descriptor.use { number throws(SystemError) in try SystemCalls.isLocked(number) }
+    }
+  }
+
   func lockDescription(_ name: String) -> String? {
     guard let file = try? openFile(name, for: .reading) else { return nil }
     var bytes = [UInt8](repeating: 0, count: LockDescription.sizeMax)

@@ -180,6 +180,20 @@ extension SystemCalls {
   /// - Returns: Whether it was taken; if not, somebody else holds it.
   static func lock(_ descriptor: Int32) throws(SystemError) -> Bool { try check(varve_lock_exclusive(descriptor)) == 1 }
 
+  /// Whether somebody holds the lock of the file. The corresponding C function is `flock`, twice: a shared lock is taken,
+  /// and given back at once.
+  static func isLocked(_ descriptor: Int32) throws(SystemError) -> Bool { try check(varve_is_locked(descriptor)) == 1 }
+
+  /// The name of this process's program, without anything that a terminal could take for a command.
+  static var programName: String {
+    var name = [CChar](repeating: 0, count: 64)
+    unsafe name.withUnsafeMutableBufferPointer { buffer in
+      unsafe varve_program_name(buffer.baseAddress, buffer.count)
+    }
+    let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return LockDescription.text(from: bytes) ?? "unknown"
+  }
+
   /// Maps the file from `offset` on, shared. The corresponding C function is `mmap`.
   static func map(
     _ descriptor: Int32, from offset: UInt64 = 0, length: Int, for access: FileAccess

@@ -4,7 +4,7 @@
 /// signal.
 @safe package struct FileWindow: ~Copyable {
   let file: any File
-  /// The size of the file when the window was made; nothing behind it is looked at.
+  /// The size of the file, or of the part, when the window was made; nothing behind it is looked at.
   package let fileSize: UInt64
   private let buffer: UnsafeMutableRawBufferPointer
   private var start: UInt64 = 0
@@ -16,10 +16,10 @@
   /// The bytes that are read when the start of the file is looked at.
   private static let firstLook = 4096
 
-  /// Makes a window over `file`.
-  package init(_ file: any File) throws(StoreError) {
+  /// Makes a window over `file`, or over its part in front of `end`.
+  package init(_ file: any File, through end: UInt64 = .max) throws(StoreError) {
     self.file = file
-    fileSize = try file.size()
+    fileSize = min(try file.size(), end)
     let capacity = Int(min(UInt64(FileWindow.capacity), max(fileSize, 4096)))
     unsafe buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
   }

@@ -2,6 +2,11 @@ extension Recovery {
   /// Reads the chain of log segments up to its end, and gathers the proofs in what stands behind it.
   mutating func readChain() throws(StoreError) {
     for segment in result.manifest.logSegments where segment.file.id >= covered?.position.segment ?? .none {
+      // A roll without a commit may have moved the proof on, or a checkpoint.
+      if let limit, isAtLimit, segment.file.id > max(limit.segment, result.provenEnd.segment) {
+        result.abandoned.append(segment.file)
+        continue
+      }
       guard var scanned = try ScannedSegment.open(segment, in: folder) else {
         guard !segment.isSealed else { throw refusal(segment.file, at: 0, "A listed segment is missing") }
         abandon(segment.file, "the segment is missing")
@@ -86,7 +91,7 @@ extension Recovery {
       found.lastFrameOffset = covered.lastFrameOffset
     }
     lastBreak = nil
-    while segment.logicalEnd == 0 || found.end < segment.logicalEnd {
+    while !isAtLimit, segment.logicalEnd == 0 || found.end < segment.logicalEnd {
       guard case .frame(let frame) = try judge(&scanner, at: found.end) else { break }
       var visitor = self.visitor
       try scanner.forEachRecord(of: frame, at: found.end) { record, offset throws(StoreError) in
@@ -103,6 +108,7 @@ extension Recovery {
       result.report.commitCount += 1
     }
     result.chain.append(found)
+    if isAtLimit { return }
     // Damage alone does not end the chain here: whether the next segment follows decides, since its header tells
     // where this one ended. Only a segment whose end is listed must reach it.
     let isShort = segment.logicalEnd > found.end
@@ -137,6 +143,7 @@ extension Recovery {
   mutating func judgeEnd() throws(StoreError) {
     let proven = result.provenEnd
     result.report.provenEnd = proven
+    if let limit, !isAtLimit { throw endsBefore(limit) }
     if proven > result.end {
       // The proven end may lie in a segment that was compacted away; then the log ends there, or further on.
       guard result.manifest.segment(proven.segment) == nil, proven.sequence <= lastSequence
@@ -146,7 +153,21 @@ extension Recovery {
     lastSequence = max(lastSequence, proven.sequence)
     result.end.sequence = max(result.end.sequence, lastSequence)
     result.report.end = result.end
-    try reportCuts()
+    // What stands behind the limit is not yet known to be anything.
+    if limit == nil { try reportCuts() }
+  }
+
+  /// The error for a log that does not reach what its writer has published.
+  private func endsBefore(_ limit: LogPosition) -> StoreError {
+    let last = result.chain.last
+    let place = stop ?? lastBreak
+    let file = place?.segment ?? last?.file ?? SegmentFile(kind: .log, id: limit.segment)
+    return StoreError(
+      .corrupt,
+      "The log breaks off behind commit \(lastSequence): \(place?.reason ?? "a segment is missing"). The program that "
+        + "writes to the store has committed more, so this is damage. Restore the store from a backup.",
+      at: .init(
+        file: StoreLayout.path(file), offset: place?.offset ?? last?.end ?? 0, sequence: lastSequence.next))
   }
 
   private func damageBeforeProvenEnd() -> StoreError {

@@ -51,9 +51,13 @@ package struct Recovery<Visitor: RecoveryVisitor> {
   var visitor: Visitor
   /// What a checkpoint knows already of the log.
   let covered: CoveredLog?
+  /// Up to where the log is read: what follows may not be a commit yet. `nil` for all that there is.
+  let limit: LogPosition?
   var result: RecoveredLog
   /// The last sequence that the log reached so far.
   var lastSequence = CommitSequence.zero
+  /// Whether everything was read that may be.
+  var isAtLimit: Bool { limit.map { lastSequence >= $0.sequence } ?? false }
   /// A place where the log does not go on.
   struct Break {
     var segment: SegmentFile
@@ -73,13 +77,16 @@ package struct Recovery<Visitor: RecoveryVisitor> {
   /// - Parameter covered: The part of the log whose records the visitor has already, from a checkpoint. Of that only
   ///   the headers and sizes of its segments are looked at. Recovery throws `.corrupt` also when it does not fit the
   ///   files; then the log has to be read whole to know more.
+  /// - Parameter limit: The place up to which a writer that is at work has published its commits: nothing behind the
+  ///   commit with that sequence is read or judged, and recovery throws `.corrupt` unless the log reaches it.
   /// - Throws: `.corrupt` with the place when something proven is damaged or missing, `.newerFormat`, and what the
   ///   file system throws. Nothing was changed in any case.
   package static func run(
-    _ manifest: Manifest, in folder: any Directory, from covered: CoveredLog? = nil, visitor: inout Visitor
+    _ manifest: Manifest, in folder: any Directory, from covered: CoveredLog? = nil, through limit: LogPosition? = nil,
+    visitor: inout Visitor
   ) throws(StoreError) -> RecoveredLog {
     var recovery = Recovery(
-      folder: folder, visitor: visitor, covered: covered, result: RecoveredLog(manifest: manifest))
+      folder: folder, visitor: visitor, covered: covered, limit: limit, result: RecoveredLog(manifest: manifest))
     recovery.result.provenEnd = manifest.provenEnd
     if let covered {
       try recovery.takeOver(covered)

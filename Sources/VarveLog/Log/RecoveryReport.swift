@@ -37,6 +37,9 @@ public struct RecoveryReport: Equatable, Sendable {
   /// earlier place instead, and nothing is missing.
   public var unusableCheckpoints: [UnusableCheckpoint] = []
 
+  /// Who had the store open for writing while it was opened read-only.
+  public var writer: StoreWriter?
+
   /// A checkpoint that could not be used.
   public struct UnusableCheckpoint: Equatable, Sendable {
     /// The file, relative to the store.
@@ -47,4 +50,26 @@ public struct RecoveryReport: Equatable, Sendable {
 
   /// Makes an empty report.
   public init() {}
+}
+
+/// Who has a store open for writing.
+public struct StoreWriter: Equatable, Sendable {
+  /// The program and its process ID, for people, as in `PID 4711 (pantry)`.
+  public var description: String
+  /// The process ID; `nil` when the writer does not say how far it is.
+  public var processID: Int32?
+  /// The name of the program; `nil` when the writer does not say how far it is.
+  public var processName: String?
+  /// The last commit that it had published; `nil` when it does not say.
+  public var lastSequence: CommitSequence?
+
+  /// Describes a writer.
+  package init(
+    description: String, processID: Int32? = nil, processName: String? = nil, lastSequence: CommitSequence? = nil
+  ) {
+    self.description = description
+    self.processID = processID
+    self.processName = processName
+    self.lastSequence = lastSequence
+  }
 }

@@ -13,10 +13,11 @@ package struct ScannedSegment: ~Copyable {
 
   /// Opens a listed segment and looks at its header.
   ///
+  /// - Parameter end: Where the contents end that may be looked at; by default the end of the file.
   /// - Returns: `nil` when the file does not exist.
   /// - Throws: What the file system throws, but for a missing file.
   package static func open(
-    _ segment: ManifestSegment, in folder: any Directory
+    _ segment: ManifestSegment, in folder: any Directory, through end: UInt64 = .max
   ) throws(StoreError) -> ScannedSegment? {
     let file: any File
     do throws(StoreError) {
@@ -24,7 +25,7 @@ package struct ScannedSegment: ~Copyable {
     } catch  where error.code == .notFound {
       return nil
     }
-    var window = try FileWindow(file)
+    var window = try FileWindow(file, through: end)
     var verdict = SegmentHeader.Verdict.invalid
     if let bytes = try unsafe window.bytes(at: 0, length: SegmentHeader.size) {
       verdict = unsafe SegmentHeader.decode(bytes)

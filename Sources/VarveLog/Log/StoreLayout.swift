@@ -6,6 +6,8 @@ package enum StoreLayout {
   package static let temporaryManifest = "manifest.new"
   /// The lock file: never removed, its contents mean nothing.
   package static let lock = "lock"
+  /// How far the writer is, for readers in other processes.
+  package static let live = "live"
   /// The folder of the segment and checkpoint files: one folder, so that one sync makes all their entries durable.
   package static let segmentFolder = "segments"
 

@@ -87,7 +87,7 @@ extension LogStore {
 
   /// A snapshot, and where its segments end, of one moment.
   private func segmentEnds() -> (Snapshot, [SegmentFile: SegmentEnd]) {
-    guard let committer else { return (published.snapshot(), segmentEndsAtOpening) }
+    guard let committer else { return follower?.segmentEnds() ?? (published.snapshot(), segmentEndsAtOpening) }
     return committer.queue.withTurn { writer in
       let snapshot = published.snapshot()
       // After an unclean opening the manifest does not list all ends.

@@ -76,13 +76,14 @@ extension LogStore {
       (usage, commits, published.nodeStatistics, published.snapshot())
     }
     // Of the same moment as the figures, and held as long as its nodes are walked.
-    let snapshot = kept?.3 ?? published.snapshot()
+    let followed = follower?.figures()
+    let snapshot = kept?.3 ?? followed?.1 ?? published.snapshot()
     defer { withExtendedLifetime(snapshot) {} }
     let state = snapshot.state
     statistics.recordCount = state.objects.count
     statistics.indexEntryCount = state.index.count
     statistics.lastSequence = state.sequence
-    let usage = kept?.0 ?? usageAtOpening
+    let usage = kept?.0 ?? followed?.0 ?? SegmentUsage()
     statistics.commits = kept?.1 ?? CommitStatistics()
     // Without a committer nobody changes the nodes.
     let nodes = kept?.2 ?? published.nodeStatistics

@@ -21,10 +21,10 @@ public final class LogStore: Sendable {
   let published: PublishedState
   let context: StoreContext
   let committer: Committer?
-  /// The bytes by segment of a store that was opened read-only. Else the committer keeps them.
-  let usageAtOpening: SegmentUsage
   /// Where segments ended when the store was opened.
   let segmentEndsAtOpening: [SegmentFile: SegmentEnd]
+  /// Follows what others commit, in a store that was opened read-only.
+  let follower: Follower?
   /// What everybody has a say in while compactions run.
   let compactionControl = Monitor(CompactionControl())
   /// Writes checkpoints; none in a store that was opened read-only.
@@ -42,20 +42,22 @@ public final class LogStore: Sendable {
     let context = StoreContext(
       folder: found.folder, segmentFolder: found.segmentFolder, options: options, manifest: found.log.manifest)
     self.context = context
-    usageAtOpening = options.isReadOnly ? builder.usage : SegmentUsage()
     segmentEndsAtOpening = SegmentEnd.all(of: found.log)
     lock = Guarded(found.lock)
     guard !options.isReadOnly else {
       committer = nil
       checkpointer = nil
       published = PublishedState(builder.state, nodes: builder.nodes, segments: builder.segments)
+      follower = Follower(found, published: published, indexing: indexing)
       return
     }
+    follower = nil
     context.manifests.avoidNumbers(of: found.segmentFileNames)
     for file in found.log.manifest.preparing + found.log.manifest.removable { context.manifests.didUnlink(file) }
     var writer = LogWriter(resuming: found.log, context: context)
     try writer.reopenSegments(of: found.log, &builder)
     writer.usage = builder.usage
+    try writer.openLive()
     published = PublishedState(
       builder.state, nodes: builder.nodes, segments: builder.segments, budget: options.snapshotBudget)
     let isAutomatic = options.compactsAutomatically
@@ -115,6 +117,7 @@ public final class LogStore: Sendable {
   /// - Throws: What the file system throws. The lock is given back all the same, and nothing that was promised is in
   ///   danger; the next opening counts as unclean.
   public func close() throws(StoreError) {
+    follower?.close()
     committer?.queue.checkIsNotObserver()
     // The compactor may be waiting for the checkpointer.
     checkpointer?.stop()

@@ -4,14 +4,14 @@ extension StoreOpener {
   /// A checkpoint is never a reason to refuse, and never trusted further than its checksums and the files reach: if
   /// anything does not fit, the older one is tried, then the log alone, which decides.
   func readLog(
-    _ folder: any Directory, _ segmentFolder: any Directory, _ manifest: Manifest
+    _ folder: any Directory, _ segmentFolder: any Directory, _ manifest: Manifest, through limit: LogPosition?
   ) throws(StoreError) -> (RecoveredLog, StateBuilder) {
     var unusable: [RecoveryReport.UnusableCheckpoint] = []
     for listed in options.usesCheckpoints ? manifest.checkpoints : [] {
       do throws(StoreError) {
         let loaded = try CheckpointLoader(folder: segmentFolder, manifest: manifest).load(listed)
         var builder = loaded.builder
-        var log = try Recovery.run(manifest, in: segmentFolder, from: loaded.covered, visitor: &builder)
+        var log = try Recovery.run(manifest, in: segmentFolder, from: loaded.covered, through: limit, visitor: &builder)
         log.report.unusableCheckpoints = unusable
         log.report.checkpoint = StoreLayout.path(listed.file)
         log.report.checkpointPosition = listed.position
@@ -24,7 +24,7 @@ extension StoreOpener {
       }
     }
     var builder = StateBuilder(folder: segmentFolder)
-    var log = try Recovery.run(manifest, in: segmentFolder, visitor: &builder)
+    var log = try Recovery.run(manifest, in: segmentFolder, through: limit, visitor: &builder)
     log.report.unusableCheckpoints = unusable
     return (log, builder)
   }

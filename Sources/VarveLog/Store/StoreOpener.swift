@@ -19,6 +19,10 @@ struct StoreOpener {
     var log: RecoveredLog
     var builder: StateBuilder
     var segmentFileNames: [String]
+    /// Who had the store open meanwhile; for a read-only opening.
+    var beside = Beside.nobody
+    /// What opened it.
+    var opener: StoreOpener
   }
 
   func open() throws(StoreError) -> Found {
@@ -78,7 +82,7 @@ struct StoreOpener {
     while true {
       if let lock = try folder.lock(StoreLayout.lock) {
         // Only for the message that others get, so that it does not matter if it fails.
-        try? lock.describe("PID \(getpid())")
+        try? lock.describe("PID \(getpid()) (\(SystemCalls.programName))")
         return lock
       }
       guard waited < options.lockWaitMilliseconds else { break }
@@ -95,7 +99,7 @@ struct StoreOpener {
   // MARK: Manifest
 
   /// The manifest and whether only one of its bodies is whole; `nil` when there is no store yet.
-  private func readManifest(_ folder: any Directory) throws(StoreError) -> (Manifest, Bool)? {
+  func readManifest(_ folder: any Directory) throws(StoreError) -> (Manifest, Bool)? {
     let file: any File
     do throws(StoreError) {
       file = try folder.openFile(StoreLayout.manifest, for: .reading)
@@ -142,7 +146,9 @@ struct StoreOpener {
 
   /// Throws when names of a folder without a manifest are not those of a store.
   private func checkHoldsNoStrangers(_ names: [String]) throws(StoreError) {
-    let ours: Set = [StoreLayout.lock, StoreLayout.temporaryManifest, StoreLayout.segmentFolder]
+    let ours: Set = [
+      StoreLayout.lock, StoreLayout.live, StoreLayout.temporaryManifest, StoreLayout.segmentFolder,
+    ]
     guard !names.contains(StoreLayout.manifest), let stranger = names.first(where: { !ours.contains($0) }) else {
       return
     }
@@ -183,8 +189,8 @@ struct StoreOpener {
 
   // MARK: Log
 
-  private func read(
-    _ folder: any Directory, _ manifest: Manifest, _ lock: (any DirectoryLock)?
+  func read(
+    _ folder: any Directory, _ manifest: Manifest, _ lock: (any DirectoryLock)?, through limit: LogPosition? = nil
   ) throws(StoreError) -> Found {
     let segmentFolder: any Directory
     do throws(StoreError) {
@@ -194,13 +200,14 @@ struct StoreOpener {
         .corrupt, "The store \(path) has no folder of segments. Nothing was changed. Restore it from a backup.",
         at: .init(file: StoreLayout.segmentFolder), cause: error)
     }
-    var (log, builder) = try readLog(folder, segmentFolder, manifest)
+    var (log, builder) = try readLog(folder, segmentFolder, manifest, through: limit)
     builder.state.verifiesEveryRead = options.verifiesEveryRead
     builder.state.sequence = log.end.sequence
     let names = try segmentFolder.list()
     log.report.unlistedFiles = try unlistedFiles(folder, manifest, names)
     return Found(
-      folder: folder, segmentFolder: segmentFolder, lock: lock, log: log, builder: builder, segmentFileNames: names)
+      folder: folder, segmentFolder: segmentFolder, lock: lock, log: log, builder: builder, segmentFileNames: names,
+      opener: self)
   }
 
   private func unlistedFiles(
@@ -210,7 +217,8 @@ struct StoreOpener {
       (manifest.segments.map(\.file) + manifest.preparing + manifest.removable + manifest.checkpoints.map(\.file))
         .map(StoreLayout.fileName))
     let ours: Set = [
-      StoreLayout.manifest, StoreLayout.temporaryManifest, StoreLayout.lock, StoreLayout.segmentFolder,
+      StoreLayout.manifest, StoreLayout.temporaryManifest, StoreLayout.lock, StoreLayout.live,
+      StoreLayout.segmentFolder,
     ]
     let strangers = segmentFileNames.filter { !listed.contains($0) }.map { StoreLayout.segmentFolder + "/" + $0 }
     return (strangers + (try folder.list()).filter { !ours.contains($0) }).sorted()
@@ -228,55 +236,5 @@ struct StoreOpener {
         try found.segmentFolder.remove(StoreLayout.fileName(file))
       } catch  where error.code == .notFound {}
     }
-  }
-
-  // MARK: Beside a writer
-
-  /// Reads without a lock. While a writer is at work, a segment can vanish or grow between two looks: then what was
-  /// seen is of two moments, and is read again. Only what stays the same is judged.
-  private func readBesideWriter(_ folder: any Directory) throws(StoreError) -> Found {
-    var attempt = 0
-    var lastFailure: StoreError?
-    while true {
-      guard let (manifest, usedSingleBody) = try readManifest(folder) else {
-        throw StoreError(.notFound, "There is no store at \(path).", at: .init(file: path))
-      }
-      var failure: StoreError?
-      do throws(StoreError) {
-        var found = try read(folder, manifest, nil)
-        // A segment that was listed as the one in use can have been filled and compacted away meanwhile: that it is
-        // missing is then no end of the log.
-        let isWhole = found.log.abandoned.isEmpty ? true : try isUnchanged(manifest, in: folder)
-        if isWhole {
-          found.log.report.usedSingleManifestBody = usedSingleBody
-          return found
-        }
-      } catch {
-        guard error.code == .corrupt || error.code == .notFound else { throw error }
-        failure = error
-      }
-      // Damage stays where it is, and so does what it is judged by: the message names the proven end.
-      if let failure, failure.location == lastFailure?.location, failure.message == lastFailure?.message {
-        throw failure
-      }
-      lastFailure = failure
-      guard attempt < StoreOpener.attemptsBesideWriterMax else { throw failure ?? changesTooFast }
-      attempt += 1
-      usleep(useconds_t(1000 * attempt))
-    }
-  }
-
-  /// How often a store that changes meanwhile is read anew: about a second in all.
-  private static let attemptsBesideWriterMax = 50
-
-  /// Whether the store still has the manifest that was read.
-  func isUnchanged(_ manifest: Manifest, in folder: any Directory) throws(StoreError) -> Bool {
-    try readManifest(folder)?.0.generation == manifest.generation
-  }
-
-  private var changesTooFast: StoreError {
-    StoreError(
-      .locked, "The store \(path) changed each time while it was read, by whoever writes to it. Try again.",
-      at: .init(file: path))
   }
 }

@@ -7,7 +7,8 @@ extension StoreVerifier {
     let location = StoreError.Location(file: StoreLayout.path(checkpoint.file))
     let log: RecoveredLog
     do throws(StoreError) {
-      log = try Recovery.run(manifest, in: found.segmentFolder, from: loaded.covered, visitor: &builder)
+      log = try Recovery.run(
+        manifest, in: found.segmentFolder, from: loaded.covered, through: found.beside.limit, visitor: &builder)
     } catch {
       guard error.isCorruption else { throw error }
       // A compaction gives checkpoints up.

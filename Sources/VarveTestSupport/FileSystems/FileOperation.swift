@@ -22,6 +22,8 @@ package struct FileOperation: Sendable {
     case syncDirectory = "sync folder"
     /// ``Directory/lock(_:)``
     case lock
+    /// ``Directory/isLocked(_:)``
+    case probeLock = "probe lock"
     /// ``DirectoryLock/describe(_:)``
     case describeLock = "describe lock"
     /// ``DirectoryLock/unlock()``

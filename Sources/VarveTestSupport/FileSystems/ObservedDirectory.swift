@@ -77,6 +77,12 @@ final class ObservedDirectory: Directory {
     }
   }
 
+  func isLocked(_ name: String) throws(StoreError) -> Bool {
+    try observer.perform(FileOperation(.probeLock, path(of: name))) { () throws(StoreError) in
+      try base.isLocked(name)
+    }
+  }
+
   func lockDescription(_ name: String) -> String? { base.lockDescription(name) }
 }
 

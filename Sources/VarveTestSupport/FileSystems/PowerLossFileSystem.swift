@@ -214,7 +214,7 @@ private final class Journal: Sendable {
     var folders = [path]
     while let folder = folders.popLast() {
       for (name, entry) in survivors(state.folders[folder], survival, &generator).sorted(by: { $0.key < $1.key })
-      where name != StoreLayout.lock {
+      where name != StoreLayout.lock && name != StoreLayout.live {
         let place = "\(folder)/\(name)"
         switch entry {
         case .folder: folders.append(place)
@@ -318,6 +318,8 @@ private final class PowerLossDirectory: Directory {
   func availableByteCount() throws(StoreError) -> UInt64? { try base.availableByteCount() }
 
   func lock(_ name: String) throws(StoreError) -> (any DirectoryLock)? { try base.lock(name) }
+
+  func isLocked(_ name: String) throws(StoreError) -> Bool { try base.isLocked(name) }
 
   func lockDescription(_ name: String) -> String? { base.lockDescription(name) }
 }

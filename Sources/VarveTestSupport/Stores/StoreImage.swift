@@ -2,7 +2,8 @@ package import VarveLog
 
 /// The files of a store with all their bytes: to be compared, damaged and put elsewhere.
 ///
-/// The lock file is left out: its contents mean nothing, and every opening for writing replaces them.
+/// The lock file and the live file are left out: their contents mean nothing to who opens the store next, and every
+/// opening for writing replaces them.
 package struct StoreImage: Hashable, Sendable {
   /// The bytes of each file by its path from the store's folder.
   package var files: [String: [UInt8]] = [:]
@@ -19,7 +20,7 @@ package struct StoreImage: Hashable, Sendable {
       if error.code == .notFound { return }
       throw error
     }
-    for name in try folder.list() where name != StoreLayout.lock {
+    for name in try folder.list() where name != StoreLayout.lock && name != StoreLayout.live {
       if name == StoreLayout.segmentFolder {
         let segments = try folder.openDirectory(name)
         for file in try segments.list() { files["\(name)/\(file)"] = try segments.contents(of: file) }
@@ -29,7 +30,7 @@ package struct StoreImage: Hashable, Sendable {
     }
   }
 
-  /// Makes the folder `path`, if need be, and gives it exactly these files. A lock file that is there stays.
+  /// Makes the folder `path`, if need be, and gives it exactly these files. Lock and live file stay if they are there.
   package func write(to path: String, on fileSystem: any FileSystem) throws {
     let folder = try StoreImage.folder(at: path, on: fileSystem)
     if try !folder.list().contains(StoreLayout.segmentFolder) { try folder.createDirectory(StoreLayout.segmentFolder) }
@@ -37,7 +38,7 @@ package struct StoreImage: Hashable, Sendable {
     let prefix = StoreLayout.segmentFolder + "/"
     for name in try segments.list() where files[prefix + name] == nil { try segments.remove(name) }
     for name in try folder.list()
-    where name != StoreLayout.segmentFolder && name != StoreLayout.lock && files[name] == nil {
+    where ![StoreLayout.segmentFolder, StoreLayout.lock, StoreLayout.live].contains(name) && files[name] == nil {
       try folder.remove(name)
     }
     for (path, bytes) in files {

@@ -33,6 +33,18 @@ enum GoldenTrace {
       open folder segments
       list segments
       list .
+      open live: for writing: notFound
+      create live
+      size live
+      write live: 512 at 0
+      map live: 512 for writing
+      store word live: at 0
+      store live: 64 at 128
+      store word live: at 256
+      store live: 120 at 8
+      store word live: at 0
+      lock live
+      close live
       """
     ),
     (
@@ -45,6 +57,7 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      store word live: at 256
       create segments/0000000000000001.log
       write segments/0000000000000001.log: 1024 at 0
       sync segments/0000000000000001.log
@@ -55,6 +68,7 @@ enum GoldenTrace {
       store segments/0000000000000001.log: 120 at 136
       store word segments/0000000000000001.log: at 128
       sync segments/0000000000000001.log
+      store live: 64 at 192
       """
     ),
     (
@@ -63,6 +77,7 @@ enum GoldenTrace {
       store segments/0000000000000001.log: 120 at 264
       store word segments/0000000000000001.log: at 256
       sync segments/0000000000000001.log
+      store live: 64 at 128
       """
     ),
     (
@@ -70,6 +85,7 @@ enum GoldenTrace {
       """
       store segments/0000000000000001.log: 120 at 392
       store word segments/0000000000000001.log: at 384
+      store live: 64 at 192
       """
     ),
     (
@@ -79,6 +95,7 @@ enum GoldenTrace {
       store segments/0000000000000001.log: 3080 at 520
       store word segments/0000000000000001.log: at 512
       sync segments/0000000000000001.log
+      store live: 64 at 128
       """
     ),
     (
@@ -91,6 +108,7 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      store word live: at 256
       create segments/0000000000000002.log
       write segments/0000000000000002.log: 1024 at 0
       sync segments/0000000000000002.log
@@ -104,6 +122,7 @@ enum GoldenTrace {
       store word segments/0000000000000002.log: at 128
       sync segments/0000000000000001.log
       sync segments/0000000000000002.log
+      store live: 64 at 192
       """
     ),
     (
@@ -116,6 +135,7 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      store word live: at 256
       create segments/0000000000000003.log
       write segments/0000000000000003.log: 1024 at 0
       sync segments/0000000000000003.log
@@ -133,6 +153,7 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      store word live: at 256
       open segments/0000000000000001.log: for reading
       size segments/0000000000000001.log
       read segments/0000000000000001.log: 3600 at 0
@@ -157,6 +178,7 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      store word live: at 256
       remove manifest.new: notFound
       create manifest.new
       write manifest.new: 1024 at 0
@@ -164,6 +186,7 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      store word live: at 256
       remove segments/0000000000000001.log
       remove segments/0000000000000002.log
       """
@@ -181,6 +204,9 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      store word live: at 256
+      store live: 64 at 128
+      unlock live
       unlock lock
       """
     ),
@@ -220,6 +246,16 @@ enum GoldenTrace {
       list .
       open segments/0000000000000003.log: for writing
       map segments/0000000000000003.log: 4096 for writing
+      open live: for writing
+      size live
+      map live: 512 for writing
+      store word live: at 0
+      store live: 64 at 128
+      store word live: at 256
+      store live: 120 at 8
+      store word live: at 0
+      lock live
+      close live
       """
     ),
     (
@@ -229,6 +265,7 @@ enum GoldenTrace {
       store segments/0000000000000003.log: 120 at 136
       store word segments/0000000000000003.log: at 128
       sync segments/0000000000000003.log
+      store live: 64 at 192
       """
     ),
     (
@@ -267,6 +304,16 @@ enum GoldenTrace {
       read segments/0000000000000003.log: 1152 at 0
       list segments
       list .
+      open live: for writing
+      size live
+      map live: 512 for writing
+      store word live: at 0
+      store live: 64 at 128
+      store word live: at 256
+      store live: 120 at 8
+      store word live: at 0
+      lock live
+      close live
       """
     ),
     (
@@ -285,6 +332,7 @@ enum GoldenTrace {
       rename manifest.new: to manifest
       sync folder .
       close manifest.new
+      store word live: at 256
       open segments/0000000000000003.log: for writing
       set size segments/0000000000000003.log: 256
       create segments/0000000000000005.log
@@ -298,11 +346,14 @@ enum GoldenTrace {
       store segments/0000000000000005.log: 120 at 136
       store word segments/0000000000000005.log: at 128
       sync segments/0000000000000005.log
+      store live: 64 at 192
       """
     ),
     (
       "close without a change",
       """
+      store live: 64 at 192
+      unlock live
       unlock lock
       """
     ),

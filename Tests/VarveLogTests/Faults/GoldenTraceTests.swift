@@ -111,7 +111,7 @@ private struct TraceRules {
     case "write" where isSegment:
       // Behind a kill the past is written once more, byte for byte.
       if full.contains(path), !isKilled || path.hasSuffix(".compacted") { return "\(path) is written although full" }
-    case "store", "store word":
+    case "store" where isSegment, "store word" where isSegment:
       if full.contains(path) { return "\(path) is stored to although full" }
       if path != active { full.insert(active) }
       active = path

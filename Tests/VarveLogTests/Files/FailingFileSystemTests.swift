@@ -28,6 +28,7 @@ struct FailingFileSystemTests {
       file.close()
     }
     _ = try folder.list()
+    _ = try folder.isLocked("lock")
     try folder.sync()
     lock?.unlock()
   }
@@ -37,7 +38,7 @@ struct FailingFileSystemTests {
     let expected: [FileOperation.Kind: Int] = [
       .createDirectory: 1, .openDirectory: 1, .lock: 1, .describeLock: 1, .create: 3, .write: 3, .setSize: 3, .map: 3,
       .store: 3, .storeWord: 3, .size: 3, .sync: 3, .rename: 3, .link: 3, .open: 3, .read: 3, .remove: 3, .close: 3,
-      .list: 1, .syncDirectory: 1, .unlock: 1,
+      .list: 1, .probeLock: 1, .syncDirectory: 1, .unlock: 1,
     ]
     for kind in FileOperation.Kind.allCases { #expect(files.count(of: [kind]) == expected[kind], "\(kind)") }
     #expect(files.count(of: [.write, .read, .list]) == 7)

@@ -20,6 +20,22 @@ extension FileSystemConformance {
     }
 
     @Test(arguments: FileSystemSubject.allCases)
+    func `that can be looked at without being taken`(subject: FileSystemSubject) throws {
+      let place = try subject.makePlace()
+      #expect(try !place.folder.isLocked("lock"))
+      #expect(try place.folder.list() == [], "looking makes no file")
+      let lock = try #require(try place.folder.lock("lock"))
+      #expect(try place.folder.isLocked("lock"))
+      #expect(try place.fileSystem.openDirectory(at: place.path).isLocked("lock"))
+      #expect(try place.folder.isLocked("lock"), "looking does not end it")
+      lock.unlock()
+      #expect(try !place.folder.isLocked("lock"))
+      #expect(try place.folder.lock("lock") != nil, "looking keeps nothing")
+      try place.folder.createDirectory("folder")
+      #expect(failure { _ = try place.folder.isLocked("folder") }?.code == .ioFailure)
+    }
+
+    @Test(arguments: FileSystemSubject.allCases)
     func `that end with the object`(subject: FileSystemSubject) throws {
       let place = try subject.makePlace()
       do {

@@ -30,6 +30,8 @@ import Testing
     ("ManifestFile", Manifest.fileFields, 16), ("ManifestCheckpoint", Manifest.checkpointFields, 32),
     ("CheckpointHeader", CheckpointHeader.fields, CheckpointHeader.size),
     ("CheckpointSegment", CheckpointSegment.fields, CheckpointSegment.size),
+    ("LiveFile", LiveFile.fields, LiveFile.size), ("LiveHeader", LiveHeader.fields, LiveHeader.size),
+    ("LivePosition", LivePosition.fields, LivePosition.size),
   ]
 
   @Test(arguments: structures.map(\.name)) func `the document says what the constants say`(name: String) throws {
@@ -156,6 +158,36 @@ import Testing
     for (name, value) in inSegment {
       #expect(try Self.number(name, CheckpointSegment.fields, in: segment) == value, "\(name)")
     }
+  }
+
+  @Test func `a live file stands in the fields of its tables`() throws {
+    let header = LiveHeader(
+      storeUUID: StoreUUID(high: 11, low: 12), session: 13, timeMicroseconds: 14, processID: 15, processName: "me")
+    let bytes = header.encoded()
+    let expected: [(String, UInt64)] = [
+      ("magic", LiveFile.magic), ("liveVersion", UInt64(LiveFile.version)), ("storeUUID", 11), ("session", 13),
+      ("time", 14), ("processID", 15), ("processName", 0x656D),
+    ]
+    for (name, value) in expected { #expect(try Self.number(name, LiveHeader.fields, in: bytes) == value, "\(name)") }
+    let position = LivePosition(
+      count: 21,
+      published: LogPosition(segment: SegmentID(rawValue: 22), offset: 23, sequence: CommitSequence(rawValue: 24)),
+      durable: LogPosition(segment: SegmentID(rawValue: 25), offset: 26, sequence: CommitSequence(rawValue: 27)),
+      stage: .closed)
+    var stored: [UInt8] = []
+    unsafe position.withEncoded(seed: header.seed) { unsafe stored = Array($0) }
+    let inPosition: [(String, UInt64)] = [
+      ("count", 21), ("publishedSegment", 22), ("publishedOffset", 23), ("publishedSequence", 24),
+      ("durableSegment", 25), ("durableOffset", 26), ("durableSequence", 27), ("stage", 2),
+    ]
+    for (name, value) in inPosition {
+      #expect(try Self.number(name, LivePosition.fields, in: stored) == value, "\(name)")
+    }
+    let file = bytes + [UInt8](repeating: 0, count: 64) + stored + [31] + [UInt8](repeating: 0, count: 255)
+    let contents = LiveFile.Contents(header: header, position: position, manifestGeneration: 31)
+    #expect(file.count == LiveFile.size)
+    #expect(try Self.number("manifestGeneration", LiveFile.fields, in: file) == 31)
+    #expect(unsafe file.withUnsafeBytes { unsafe LiveFile.decode($0) } == contents)
   }
 
   /// The first commit of a new store, as the worked example of DESIGN.md has it: frame and record fields are where the
