@@ -31,8 +31,9 @@ final class FaultDriver {
   private(set) var durableSequence = CommitSequence.zero
   private(set) var failures: [StoreError] = []
 
-  init(_ fileSystem: any FileSystem, seed: UInt64 = 1) {
+  init(_ fileSystem: any FileSystem, seed: UInt64 = 1, growsAhead: Bool = false) {
     self.fileSystem = fileSystem
+    options.growsAhead = growsAhead
     options.randomSeed = seed
   }
 
