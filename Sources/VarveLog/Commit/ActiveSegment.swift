@@ -7,7 +7,7 @@ struct ActiveSegment {
   /// Where the next frame goes.
   var end: UInt64
   /// Up to here the file holds bytes, zeros behind the end.
-  var writtenThrough: UInt64
+  var writtenThrough: UInt64 { didSet { mapped.setReadableLength(writtenThrough) } }
   /// Bytes that the segment may grow to.
   var capacity: UInt64
   var firstSequence = CommitSequence.zero

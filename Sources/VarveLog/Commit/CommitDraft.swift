@@ -95,8 +95,8 @@ extension StoreState {
     if let length = location.storedLength { return length }
     let slot = slots[location.slot]
     // Which record it is makes no difference to its length.
-    guard let base = unsafe slot.baseAddress, location.offset + RecordHeader.size <= slot.length,
-      let header = unsafe RecordHeader(of: RecordID(rawValue: 0), at: location.offset, inSegment: base)
+    guard location.offset + RecordHeader.size <= slot.length,
+      let header = RecordHeader(of: RecordID(rawValue: 0), at: location.offset, in: slot)
     else { return RecordLocation.storedLengthLimit }
     return header.recordLength
   }

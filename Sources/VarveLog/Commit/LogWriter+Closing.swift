@@ -20,6 +20,7 @@ extension LogWriter {
       guard let active else { return }
       // Nothing happened since a clean opening, not even growth.
       if context.manifests.current.closedEnd == end, active.writtenThrough == active.end { return }
+      active.mapped.setReadableLength(active.end)
       try poisoningly { () throws(StoreError) in
         try active.file.setSize(active.end)
         try active.file.sync()

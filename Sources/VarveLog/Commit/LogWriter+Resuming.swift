@@ -22,7 +22,9 @@ extension LogWriter {
     else { return }
     let file = try folder.openFile(StoreLayout.fileName(last.file), for: .writing)
     let capacity = max(UInt64(context.options.segmentSizeLimit), last.end)
-    let mapped = MappedSegment(last.file, mapping: try file.map(length: Int(capacity), for: .writing))
+    // The file ends where the log does, and more is mapped for what comes.
+    let mapped = MappedSegment(
+      last.file, mapping: try file.map(length: Int(capacity), for: .writing), readableLength: last.end)
     slot = builder.replaceMapping(mapped)
     active = ActiveSegment(
       file: file, mapped: mapped, id: last.file.id, salt: last.salt, end: last.end,

@@ -28,6 +28,7 @@ extension LogWriter {
     finishGrowth()
     guard let full = active else { return }
     try activate(for: length) { () throws(WriteFailure) in
+      full.mapped.setReadableLength(full.end)
       try poisoningly { () throws(StoreError) in try full.file.setSize(full.end) }
     }
     filled[full.id] = FilledSegment(
@@ -42,7 +43,8 @@ extension LogWriter {
     guard let segment = active else { return }
     let capacity = SegmentHeader.size + length
     let mapping = try cleanly { () throws(StoreError) in try segment.file.map(length: capacity, for: .writing) }
-    active?.mapped = MappedSegment(segment.mapped.file, mapping: mapping)
+    active?.mapped = MappedSegment(
+      segment.mapped.file, mapping: mapping, readableLength: segment.writtenThrough)
     active?.capacity = UInt64(capacity)
   }
 
@@ -65,8 +67,10 @@ extension LogWriter {
     let capacity = max(context.options.segmentSizeLimit, SegmentHeader.size + length)
     let mapping = try cleanly { () throws(StoreError) in try file.map(length: capacity, for: .writing) }
     return ActiveSegment(
-      file: file, mapped: MappedSegment(SegmentFile(kind: .log, id: next.id), mapping: mapping), id: next.id,
-      salt: next.salt, end: UInt64(SegmentHeader.size), writtenThrough: next.writtenThrough,
+      file: file,
+      mapped: MappedSegment(
+        SegmentFile(kind: .log, id: next.id), mapping: mapping, readableLength: next.writtenThrough),
+      id: next.id, salt: next.salt, end: UInt64(SegmentHeader.size), writtenThrough: next.writtenThrough,
       capacity: UInt64(capacity), usesMapping: file.prefersMappedStores)
   }
 

@@ -96,9 +96,9 @@ struct StateBuilder: RecoveryVisitor {
 
   private func version(at location: RecordLocation) -> CommitSequence? {
     let slot = state.slots[location.slot]
-    guard let base = unsafe slot.baseAddress, location.offset + RecordHeader.size <= slot.length else { return nil }
+    guard location.offset + RecordHeader.size <= slot.length else { return nil }
     // Which record it is makes no difference to its version.
-    return unsafe RecordHeader(of: RecordID(rawValue: 0), at: location.offset, inSegment: base)?.version
+    return RecordHeader(of: RecordID(rawValue: 0), at: location.offset, in: slot)?.version
   }
 }
 

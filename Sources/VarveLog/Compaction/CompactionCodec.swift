@@ -13,6 +13,9 @@ final class CompactionCodec {
   private let encoded = ScratchBuffer()
   /// What a body that was just compressed decodes to.
   private let checked = ScratchBuffer()
+  /// The dictionary of the input that was decoded from last: a copy, since the checksum of what is mapped would have to be
+  /// compared for each record.
+  private var inputDictionary: (slot: UInt16, bytes: [UInt8]) = (0, [])
 
   /// Bodies that are compressed already without a dictionary, and decode to more than this, are copied as they are: a
   /// dictionary makes little difference to them.
@@ -32,6 +35,10 @@ final class CompactionCodec {
   /// Whether there is anything that bodies may be compressed with.
   var hasDictionary: Bool { compressor != nil }
 
+  /// Whether a record may be compressed with a dictionary. What opening reads and cannot do without, schemas and the
+  /// records of the reserved entity, does not depend on another place of its file.
+  static func mayUseDictionary(_ header: RecordHeader) -> Bool { header.kind == .put && header.id.entity != 0 }
+
   // MARK: Encoding
 
   /// A record as it will be stored.
@@ -40,6 +47,8 @@ final class CompactionCodec {
     var header: RecordHeader
     /// The body. Valid until the next record is encoded, and as long as what was encoded.
     var body: UnsafeRawBufferPointer
+    /// Bytes of the body before it was compressed, or once it was decoded, if either was done.
+    var plainLength = 0
   }
 
   /// Finds the form in which a record is stored behind a packed header.
@@ -57,17 +66,25 @@ final class CompactionCodec {
         header.storedLength = kept.count
         return unsafe Encoded(header: header, body: UnsafeRawBufferPointer(kept))
       }
-      unsafe body = try decode(record, at: location, in: state)
+      do throws(StoreError) {
+        unsafe body = try decode(record, at: location, in: state)
+      } catch {
+        // Its checksum is right, so whoever wrote it was wrong: it stays what it is, and keeps nothing else from going on.
+        guard !header.usesDictionary else { throw error }
+        return unsafe Encoded(header: record.header, body: record.storedBody)
+      }
     }
     header.isCompressed = false
     header.usesDictionary = false
+    let plainLength = body.count
+    let usesDictionary = usesDictionary && compressor != nil && CompactionCodec.mayUseDictionary(header)
     if compresses, let block = unsafe compress(body, usesDictionary: usesDictionary) {
       header.isCompressed = true
-      header.usesDictionary = usesDictionary && compressor != nil
+      header.usesDictionary = usesDictionary
       unsafe body = UnsafeRawBufferPointer(block)
     }
     header.storedLength = body.count
-    return unsafe Encoded(header: header, body: body)
+    return unsafe Encoded(header: header, body: body, plainLength: plainLength)
   }
 
   /// The record with a header that is not packed and a body that is not compressed, for what no packed header can say.
@@ -109,9 +126,26 @@ final class CompactionCodec {
   private func decode(
     _ record: RawRecord, at location: RecordLocation, in state: StoreState
   ) throws(StoreError) -> UnsafeRawBufferPointer {
-    let length = try unsafe state.decodedLength(of: record, at: location)
-    let target = unsafe decoded.bytes(length)
-    try unsafe state.decode(record, at: location, into: target)
+    var dictionary: [UInt8] = []
+    if unsafe record.header.usesDictionary {
+      if inputDictionary.slot != location.slot {
+        inputDictionary.bytes = unsafe try state.copiedDictionary(of: state.slots[location.slot], for: record.header.id)
+        inputDictionary.slot = location.slot
+      }
+      dictionary = inputDictionary.bytes
+    }
+    guard let prefix = unsafe CompressedBody.prefix(of: record.storedBody, isPacked: record.header.isPacked) else {
+      throw unsafe state.damagedRecord(state.slots[location.slot], location.offset, record.header.id)
+    }
+    let target = unsafe decoded.bytes(prefix.decodedLength)
+    let block = unsafe UnsafeRawBufferPointer(rebasing: record.storedBody[prefix.size...])
+    let isWhole = unsafe dictionary.withUnsafeBytes { dictionary in
+      unsafe BlockCompression.decompress(
+        block, decodedLength: prefix.decodedLength, into: target, dictionary: dictionary)
+    }
+    guard isWhole else {
+      throw unsafe state.damagedRecord(state.slots[location.slot], location.offset, record.header.id)
+    }
     return UnsafeRawBufferPointer(target)
   }
 
@@ -150,12 +184,14 @@ final class CompactionCodec {
 /// Memory that is used again and again, for one thing at a time.
 @safe private final class ScratchBuffer {
   private var memory = unsafe UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  private static let keptByteCountMax = 1 << 20
 
   deinit { unsafe memory.deallocate() }
 
   /// So many bytes, with any contents; what was there before is gone.
   func bytes(_ count: Int) -> UnsafeMutableRawBufferPointer {
-    if unsafe memory.count < count {
+    // What one long body needed is not kept for all that follow.
+    if unsafe memory.count < count || memory.count > ScratchBuffer.keptByteCountMax && count <= memory.count / 2 {
       unsafe memory.deallocate()
       unsafe memory = .allocate(byteCount: max(count, 4096), alignment: 16)
     }

@@ -57,11 +57,17 @@ extension CompactionRunner {
           try pacer.spend(length)
           snapshot = published.snapshot()
         },
-        { record, _ throws(StoreError) in
-          if record.kind == .put { sample.note(record.id) }
-          guard record.kind == .delete, failure == nil else { return }
+        { record, offset throws(StoreError) in
+          let location = (snapshot ?? published.snapshot()).location(of: record.id)
+          guard record.kind == .delete else {
+            // Only what will be copied, as far as that is known now, and may be compressed with a dictionary.
+            let isLive = location?.slot == input.slot && location?.offset == Int(offset)
+            if isLive, CompactionCodec.mayUseDictionary(record) { sample.note(record.id) }
+            return
+          }
+          guard failure == nil else { return }
           // What exists again hides older values itself.
-          guard !(snapshot ?? published.snapshot()).contains(record.id), record.version > horizon else {
+          guard location == nil, record.version > horizon else {
             forgotten = max(forgotten, record.version)
             return
           }
@@ -126,30 +132,34 @@ extension CompactionRunner {
     _ id: RecordID, at location: RecordLocation, in snapshot: Snapshot, of group: inout Group,
     to writer: inout CompactionWriter
   ) throws(WriteFailure) -> Int {
-    let state = snapshot.state
+    // What is copied gets a new checksum: so it has to have its old one now, whenever it was read before.
+    var state = snapshot.state
+    state.verifiesEveryRead = true
     let record: RawRecord
     var encoded: CompactionCodec.Encoded
     do throws(WriteFailure) {
       unsafe record = try unsafe cleanly { () throws(StoreError) in try unsafe state.record(at: location, of: id) }
       unsafe encoded = try unsafe writer.encode(record, at: location, in: state)
+      if unsafe writer.isFull(for: encoded.header.recordLength) {
+        try finishOutput(of: group, &writer)
+        // The next output may have a dictionary which that one had not.
+        unsafe encoded = try writer.encode(record, at: location, in: state)
+      }
     } catch {
-      guard error.error.isCorruption, let input = group.inputs.first(where: { $0.slot == location.slot }) else {
+      guard error.error.isCorruption, !error.poisons,
+        let input = group.inputs.first(where: { $0.slot == location.slot })
+      else {
         throw error
       }
       // One record is lost, and verifying or reading tells which others are not. Nothing of the segment is given up.
       leaveAlone(input, of: &group, because: error.error)
       return 0
     }
-    if unsafe writer.isFull(for: encoded.header.recordLength) {
-      try finishOutput(of: group, &writer)
-      // The next output may have a dictionary which that one had not.
-      unsafe encoded = try writer.encode(record, at: location, in: state)
-    }
     try unsafe writer.append(encoded.header, encoded.body)
     pacer.progress.recordCount += 1
     report.recordCount += 1
-    // What is read costs as much as what is written, or more where it is compressed.
-    return unsafe max(record.header.recordLength, encoded.header.recordLength)
+    // What is read costs as much as what is written, or more where it is compressed, and what it decodes to most.
+    return unsafe max(record.header.recordLength, encoded.header.recordLength, encoded.plainLength)
   }
 
   private mutating func spend(_ byteCount: Int) throws(WriteFailure) {

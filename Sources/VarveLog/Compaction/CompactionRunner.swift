@@ -208,7 +208,8 @@ struct CompactionRunner {
     }
     try writer.prepare(byteCount: inputs.reduce(0) { $0 + $1.copiedByteCount })
     try copyDeletes(&group, to: &writer)
-    writer.codec = chooseCodec(for: group)
+    writer.use(chooseCodec(for: group))
+    if writer.lacksDictionary { try finishOutput(of: group, &writer) }
     try copyRecords(of: &group, to: &writer)
     try finishOutput(of: group, &writer)
     writer.end()

@@ -14,16 +14,19 @@ struct CompactionWriter {
   private let context: StoreContext
   private let inputs: [SegmentID]
   private let sequenceBase: CommitSequence
-  /// How bodies are stored. May change until the first record that is not a delete.
-  var codec = CompactionCodec(compresses: false)
+  /// How bodies are stored, once it is known; until then there are only deletes.
+  private(set) var codec = CompactionCodec(compresses: false)
+  private var isCodecKnown = false
   /// Files that a durable manifest lists as preparing, and that are not made yet.
   private var prepared: [SegmentFile] = []
   private var current: Current?
   /// Delete records that were appended.
   private(set) var deleteCount = 0
 
-  /// Bytes of records that are gathered into one frame, at least.
+  /// Bytes of records that are gathered into one frame, at least, and of frames into one write.
   static let frameSize = 1 << 20
+  /// Bytes of frames that wait for it to be known whether a dictionary stands in front of them, at most.
+  static let heldByteCountMax = 4 << 20
 
   fileprivate struct FrameForm: Equatable {
     var isPacked: Bool
@@ -39,20 +42,29 @@ struct CompactionWriter {
     }
   }
 
+  /// A frame in the making.
+  fileprivate struct Frame {
+    /// With room for its header.
+    var bytes = [UInt8](repeating: 0, count: FrameHeader.size)
+    /// Whether its records have packed headers, and the upper half of their IDs.
+    var form: FrameForm
+    var recordCount = 0
+    var sequence = CommitSequence.zero
+  }
+
   fileprivate struct Current {
     let file: any File
     let segment: SegmentFile
     let salt: UInt64
-    /// Where the frame in the making goes.
+    /// Where the next frame goes.
     var end: UInt64
-    /// The frame in the making, with room for its header.
-    var frame: [UInt8]
-    /// Whether the frame's records have packed headers, and the upper half of their IDs.
-    var form = FrameForm(isPacked: false, idHigh: 0)
+    /// Frames that are complete but for their headers, which say where they stand.
+    var held: [Frame] = []
+    var heldByteCount = 0
+    /// The frame to which records are added.
+    var frame: Frame
     /// Whether the file has a dictionary. Not known until its first frame is written.
     var hasDictionary: Bool?
-    var frameRecordCount = 0
-    var frameSequence = CommitSequence.zero
     var running = RunningChecksum()
     var recordCount: UInt64 = 0
     var firstSequence = CommitSequence(rawValue: .max)
@@ -76,6 +88,17 @@ struct CompactionWriter {
     prepared += files
   }
 
+  /// Says how bodies are stored. Frames that waited for it get their places.
+  mutating func use(_ codec: CompactionCodec) {
+    precondition(!isCodecKnown, "how bodies are stored is decided once")
+    self.codec = codec
+    isCodecKnown = true
+  }
+
+  /// Whether the output that is being written has so many deletes that its frames could not wait for a dictionary. Then
+  /// it is finished before the first record, which has one.
+  var lacksDictionary: Bool { codec.hasDictionary && current?.hasDictionary == false }
+
   // MARK: Records
 
   /// Whether a record of that length has no place in the output that is being written: then that has to be finished.
@@ -86,7 +109,8 @@ struct CompactionWriter {
     if current.hasDictionary == nil, codec.hasDictionary {
       length += FrameHeader.size + CompactedDictionary.payloadLength(codec.dictionary.count)
     }
-    return Int(current.end) + current.frame.count + length > context.options.segmentSizeLimit
+    return Int(current.end) + current.heldByteCount + current.frame.bytes.count + length
+      > context.options.segmentSizeLimit
   }
 
   /// Finds the form in which a record is stored in the output that is being written, or in the next. Its body is valid
@@ -116,16 +140,18 @@ struct CompactionWriter {
   /// - Parameter header: All of the header but the checksum.
   mutating func append(_ header: RecordHeader, _ body: UnsafeRawBufferPointer) throws(WriteFailure) {
     let form = FrameForm(header)
-    if let current, current.frame.count >= CompactionWriter.frameSize || current.form != form {
-      try cleanly { () throws(StoreError) in try flushFrame() }
-    }
-    if current == nil { try open() }
+    if current == nil { try open(for: form) }
     guard var current else { preconditionFailure("an output was opened") }
     // Taken out and put back, so that the frame is not copied when it changes.
     self.current = nil
-    current.form = form
+    defer { self.current = current }
+    if current.frame.bytes.count >= CompactionWriter.frameSize || current.frame.form != form {
+      current.holdFrame(next: form)
+      let holdsEnough =
+        current.heldByteCount >= (isCodecKnown ? CompactionWriter.frameSize : CompactionWriter.heldByteCountMax)
+      if holdsEnough { try cleanly { () throws(StoreError) in try writeHeld(&current) } }
+    }
     unsafe current.append(header, body, sequenceBase: sequenceBase)
-    self.current = current
   }
 
   /// Appends a delete record.
@@ -139,7 +165,7 @@ struct CompactionWriter {
 
   // MARK: Files
 
-  private mutating func open() throws(WriteFailure) {
+  private mutating func open(for form: FrameForm) throws(WriteFailure) {
     if prepared.isEmpty { try prepare(byteCount: 0) }
     guard let segment = prepared.first else { preconditionFailure("preparing lists at least one file") }
     let salt = context.newSalt()
@@ -155,22 +181,28 @@ struct CompactionWriter {
     }
     current = Current(
       file: file, segment: segment, salt: salt, end: UInt64(SegmentHeader.size),
-      frame: [UInt8](repeating: 0, count: FrameHeader.size))
+      frame: Frame(form: form))
     prepared.removeFirst()
   }
 
-  private mutating func flushFrame() throws(StoreError) {
-    guard var current, current.frame.count > FrameHeader.size else { return }
+  /// Writes the frames that are complete, in one call: where serials are spread over more than 32 bits, each frame may
+  /// hold a single record.
+  private func writeHeld(_ current: inout Current) throws(StoreError) {
+    guard !current.held.isEmpty else { return }
     if current.hasDictionary == nil { try write(codec.dictionary, to: &current) }
-    let header = current.sealFrame(
-      kind: current.form.isPacked ? .packed : .moved, timeMicroseconds: context.timeMicroseconds)
-    try current.file.write(current.frame, at: current.end)
-    current.end += UInt64(header.length)
-    current.running.add(header)
-    current.frame.removeSubrange(FrameHeader.size...)
-    current.frameRecordCount = 0
-    current.frameSequence = .zero
-    self.current = current
+    var bytes: [UInt8] = []
+    let start = current.end
+    for position in current.held.indices {
+      let header = current.held[position].seal(
+        salt: current.salt, offset: current.end, timeMicroseconds: context.timeMicroseconds)
+      // Most often there is one, which is not copied.
+      if position == 0 { bytes = current.held[0].bytes } else { bytes += current.held[position].bytes }
+      current.end += UInt64(header.length)
+      current.running.add(header)
+    }
+    current.held = []
+    current.heldByteCount = 0
+    try current.file.write(bytes, at: start)
   }
 
   /// Writes the first frame, if there is a dictionary.
@@ -191,14 +223,20 @@ struct CompactionWriter {
 
   /// Completes the output that is being written, if there is one, and makes it and its entry durable.
   mutating func finish() throws(WriteFailure) -> CompactionOutput? {
-    try cleanly { () throws(StoreError) in try flushFrame() }
     guard var current else { return nil }
-    let footer = CompactedFooter(recordCount: current.recordCount, checksum: current.running, inputs: inputs)
-    current.frame += footer.encodedPayload()
-    current.frameSequence = current.lastSequence
-    let header = current.sealFrame(kind: .footer, timeMicroseconds: context.timeMicroseconds)
+    let context = self.context
+    let inputs = self.inputs
     try cleanly { () throws(StoreError) in
-      try current.file.write(current.frame, at: current.end)
+      current.holdFrame(next: FrameForm(isPacked: false, idHigh: 0))
+      try writeHeld(&current)
+      let footer = CompactedFooter(recordCount: current.recordCount, checksum: current.running, inputs: inputs)
+      var frame = current.frame
+      frame.bytes += footer.encodedPayload()
+      frame.sequence = current.lastSequence
+      let header = frame.seal(
+        .footer, salt: current.salt, offset: current.end, timeMicroseconds: context.timeMicroseconds)
+      try current.file.write(frame.bytes, at: current.end)
+      current.end += UInt64(header.length)
       try current.file.sync()
     }
     current.file.close()
@@ -207,7 +245,7 @@ struct CompactionWriter {
     return CompactionOutput(
       file: current.segment,
       listed: ManifestSegment(
-        file: current.segment, isSealed: true, salt: current.salt, logicalEnd: current.end + UInt64(header.length),
+        file: current.segment, isSealed: true, salt: current.salt, logicalEnd: current.end,
         firstSequence: current.firstSequence, lastSequence: current.lastSequence))
   }
 
@@ -224,6 +262,15 @@ struct CompactionWriter {
 }
 
 extension CompactionWriter.Current {
+  /// Completes the frame in the making, if it has records, and begins another.
+  fileprivate mutating func holdFrame(next form: CompactionWriter.FrameForm) {
+    if frame.recordCount > 0 {
+      held.append(frame)
+      heldByteCount += frame.bytes.count
+    }
+    frame = CompactionWriter.Frame(form: form)
+  }
+
   fileprivate mutating func append(
     _ header: RecordHeader, _ body: UnsafeRawBufferPointer, sequenceBase: CommitSequence
   ) {
@@ -237,29 +284,28 @@ extension CompactionWriter.Current {
         unsafe header.encode(into: bytes)
         unsafe bytes.setInteger(header.checksum, at: 0)
       }
-      unsafe frame.append(contentsOf: bytes[0..<header.length])
+      unsafe frame.bytes.append(contentsOf: bytes[0..<header.length])
     }
-    unsafe frame.append(contentsOf: body)
-    for _ in 0..<header.recordLength - header.length - body.count { frame.append(0) }
-    note(version: header.version)
-  }
-
-  private mutating func note(version: CommitSequence) {
-    frameRecordCount += 1
+    unsafe frame.bytes.append(contentsOf: body)
+    for _ in 0..<header.recordLength - header.length - body.count { frame.bytes.append(0) }
+    frame.recordCount += 1
+    frame.sequence = max(frame.sequence, header.version)
     recordCount += 1
-    frameSequence = max(frameSequence, version)
-    firstSequence = min(firstSequence, version)
-    lastSequence = max(lastSequence, version)
+    firstSequence = min(firstSequence, header.version)
+    lastSequence = max(lastSequence, header.version)
   }
+}
 
-  /// Writes the header of the frame in the making.
-  fileprivate mutating func sealFrame(kind: FrameKind, timeMicroseconds: Int64) -> FrameHeader {
+extension CompactionWriter.Frame {
+  /// Writes the header of the frame, whose place is known now.
+  fileprivate mutating func seal(
+    _ kind: FrameKind? = nil, salt: UInt64, offset: UInt64, timeMicroseconds: Int64
+  ) -> FrameHeader {
     var header = FrameHeader(
-      length: frame.count, headerChecksum: 0, payloadChecksum: 0, kind: kind, flags: 0, authorLength: 0,
-      contextNameLength: 0, sequence: frameSequence, timeMicroseconds: timeMicroseconds,
-      recordCount: kind == .footer ? 0 : frameRecordCount, recordIDHigh: kind == .packed ? form.idHigh : 0,
-      durableThrough: .start)
-    header.seal(&frame, seed: FrameHeader.seed(salt: salt, offset: end))
+      length: bytes.count, headerChecksum: 0, payloadChecksum: 0, kind: kind ?? (form.isPacked ? .packed : .moved),
+      flags: 0, authorLength: 0, contextNameLength: 0, sequence: sequence, timeMicroseconds: timeMicroseconds,
+      recordCount: recordCount, recordIDHigh: form.idHigh, durableThrough: .start)
+    header.seal(&bytes, seed: FrameHeader.seed(salt: salt, offset: offset))
     return header
   }
 }

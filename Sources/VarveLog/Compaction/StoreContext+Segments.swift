@@ -18,6 +18,15 @@ extension StoreContext {
       var scanned = try ScannedSegment.open(listed, in: segmentFolder)
     else { throw StoreError(.corrupt, "A segment is missing.", at: .init(file: StoreLayout.path(candidate.file))) }
     if candidate.file.kind == .compacted {
+      // Frames tell by the manifest's salt that they are whole, also behind a damaged header; but the sequences of packed
+      // records are counted from a number that stands there alone.
+      guard let header = scanned.header, header.storeUUID == manifests.current.storeUUID,
+        header.id == listed.file.id, header.kind == .compacted, header.salt == listed.salt
+      else {
+        throw StoreError(
+          .corrupt, "The header of a compacted segment is damaged.",
+          at: .init(file: StoreLayout.path(candidate.file), offset: 0))
+      }
       var lastOffset: UInt64 = 0
       _ = try scanned.scanner.readCompacted { record, offset throws(StoreError) in
         // The scanner tells of records only; their places tell how far it is.

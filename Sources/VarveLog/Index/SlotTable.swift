@@ -1,3 +1,5 @@
+import CVarve
+
 /// A mapped segment as locations name it: where its bytes are and which of them have been verified.
 ///
 /// A plain value without ownership; the store keeps the mapping alive as long as a snapshot may use the slot.
@@ -10,8 +12,28 @@ package struct SegmentSlot: RadixElement {
   /// The number of mapped bytes.
   package var length: Int
   /// One bit for each eight bytes of the segment: set once the record that starts there was found intact. `nil` when
-  /// nothing is kept.
+  /// nothing is kept. In front of it stands what else is known of the segment, see ``sequenceBase`` and
+  /// ``readableLength``.
   package var verifiedBitmap: UnsafeMutableRawPointer?
+
+  /// Words in front of the bitmap: a cache line.
+  static let wordCountInFront = 8
+  /// Bytes in front of the bitmap where ``sequenceBase`` stands.
+  static let sequenceBaseInFront = 8
+  /// Bytes in front of the bitmap where ``readableLength`` stands.
+  static let readableLengthInFront = 16
+
+  /// What packed record headers count sequences from, as the segment's header said when it was mapped: reads do not
+  /// trust the file for it again. Only of mapped segments.
+  @inline(__always)
+  package var sequenceBase: UInt64 {
+    unsafe varve_load_relaxed(verifiedBitmap.unsafelyUnwrapped - SegmentSlot.sequenceBaseInFront)
+  }
+
+  /// Bytes that the file has, where more is mapped: a segment that takes frames. Only of mapped segments.
+  package var readableLength: Int {
+    unsafe Int(varve_load_relaxed(verifiedBitmap.unsafelyUnwrapped - SegmentSlot.readableLengthInFront))
+  }
 
   /// Makes an entry.
   @inline(__always)

@@ -63,7 +63,12 @@ extension StoreState {
   package func decode(
     _ record: RawRecord, at location: RecordLocation, into target: UnsafeMutableRawBufferPointer
   ) throws(StoreError) {
-    try unsafe decode(record, behind: prefix(of: record, at: location), at: location, into: target)
+    let prefix = try unsafe prefix(of: record, at: location)
+    // It is read from the file once more; the target was made for what it said before.
+    guard prefix.decodedLength == target.count else {
+      throw unsafe damagedRecord(slots[location.slot], location.offset, record.header.id)
+    }
+    try unsafe decode(record, behind: prefix, at: location, into: target)
   }
 
   @inline(never)
@@ -95,14 +100,32 @@ extension StoreState {
     let bit = (1 as UInt64) << UInt64(offset >> 3 & 63)
     if unsafe verifiesEveryRead || varve_load_relaxed(word) & bit == 0 {
       guard unsafe CompactedDictionary.find(inSegment: base, length: slot.length) != nil else {
-        throw StoreError(
-          .corrupt,
-          "Record \(id) cannot be decoded: the dictionary at the start of its segment is damaged, which it was compressed "
-            + "with. Records in other segments can still be read; restore this one from a backup.",
-          at: .init(file: StoreLayout.path(slot.segment), offset: UInt64(offset), record: id))
+        throw damagedDictionary(slot, for: id)
       }
       unsafe varve_or_relaxed(word, bit)
     }
-    return unsafe CompactedDictionary.found(inSegment: base)
+    guard let dictionary = unsafe CompactedDictionary.found(inSegment: base, length: slot.length) else {
+      throw damagedDictionary(slot, for: id)
+    }
+    return unsafe dictionary
+  }
+
+  private func damagedDictionary(_ slot: SegmentSlot, for id: RecordID) -> StoreError {
+    StoreError(
+      .corrupt,
+      "Record \(id) cannot be decoded: the dictionary at the start of its segment is damaged, which it was compressed "
+        + "with. Records in other segments can still be read; restore this one from a backup.",
+      at: .init(
+        file: StoreLayout.path(slot.segment), offset: UInt64(CompactedDictionary.frameOffset), record: id))
+  }
+
+  /// A copy of a segment's dictionary that has its checksum, for a record that was compressed with it.
+  ///
+  /// - Throws: `.corrupt` when it is damaged or missing.
+  func copiedDictionary(of slot: SegmentSlot, for id: RecordID) throws(StoreError) -> [UInt8] {
+    guard let base = unsafe slot.baseAddress,
+      let copy = unsafe CompactedDictionary.copy(inSegment: base, length: slot.length)
+    else { throw damagedDictionary(slot, for: id) }
+    return copy
   }
 }

@@ -24,7 +24,7 @@ extension StoreState {
     let word = unsafe bitmap + ((offset >> 9) << 3)
     let bit = (1 as UInt64) << UInt64(truncatingIfNeeded: offset >> 3 & 63)
     if unsafe verifiesEveryRead || varve_load_relaxed(word) & bit == 0 {
-      try verify(slot, offset: offset, id: id)
+      try verify(slot, location, id: id)
       unsafe varve_or_relaxed(word, bit)
     }
     return try unsafe checkedRecord(in: slot, at: offset, of: id)
@@ -38,7 +38,7 @@ extension StoreState {
     // the header has come, and a read from memory would cost two misses, one behind the other.
     let bytes = unsafe UnsafeRawBufferPointer(start: base + offset, count: RecordHeader.size)
     if unsafe RecordHeader.isPacked(bytes) {
-      guard let header = unsafe RecordHeader(decodingPacked: bytes, of: id, inSegment: base) else {
+      guard let header = unsafe RecordHeader(decodingPacked: bytes, of: id, in: slot) else {
         throw damagedRecord(slot, offset, id)
       }
       let start = unsafe base + offset + RecordHeader.packedSize
@@ -49,29 +49,30 @@ extension StoreState {
     return unsafe RawRecord(header: header, storedBody: .init(start: start, count: header.storedLength))
   }
 
+  /// Compares a record's checksum, once it is sure that all of it is there: in a segment that takes frames more is mapped
+  /// than the file has, and touching that is a signal.
   @inline(never)
-  private func verify(_ slot: SegmentSlot, offset: Int, id: RecordID) throws(StoreError) {
-    guard offset + RecordHeader.size <= slot.length, let base = unsafe slot.baseAddress else {
+  private func verify(_ slot: SegmentSlot, _ location: RecordLocation, id: RecordID) throws(StoreError) {
+    let offset = location.offset
+    let end = slot.readableLength
+    guard offset + RecordHeader.size <= end, let base = unsafe slot.baseAddress else {
       throw damagedRecord(slot, offset, id)
     }
-    let start = unsafe UnsafeRawBufferPointer(start: base + offset, count: RecordHeader.size)
-    if unsafe !RecordHeader.isPacked(start) {
-      guard let header = unsafe RecordHeader(decoding: start), header.id == id, header.kind != .delete,
-        offset + RecordHeader.size + header.storedLength <= slot.length
-      else { throw damagedRecord(slot, offset, id) }
+    // The lower half of a packed header's ID stands in it, the upper half is checked by the checksum.
+    guard let header = RecordHeader(of: id, at: offset, in: slot), header.id == id, header.kind != .delete,
+      header.recordLength == location.storedLength ?? max(header.recordLength, RecordLocation.storedLengthLimit),
+      offset + header.length + header.storedLength <= end
+    else { throw damagedRecord(slot, offset, id) }
+    let checksum: UInt32
+    if header.isPacked {
+      let body = unsafe UnsafeRawBufferPointer(start: base + offset + header.length, count: header.storedLength)
+      checksum = unsafe header.checksum(storedBody: body)
+    } else {
       let bytes = unsafe UnsafeRawBufferPointer(
         start: base + offset, count: RecordHeader.size + header.storedLength)
-      guard unsafe RecordHeader.checksum(record: bytes, storedLength: header.storedLength) == header.checksum else {
-        throw damagedRecord(slot, offset, id)
-      }
-      return
+      checksum = unsafe RecordHeader.checksum(record: bytes, storedLength: header.storedLength)
     }
-    // The lower half of a packed header's ID stands in it, the upper half is checked by the checksum.
-    guard let header = unsafe RecordHeader(of: id, at: offset, inSegment: base), header.id == id,
-      header.kind != .delete, offset + header.length + header.storedLength <= slot.length
-    else { throw damagedRecord(slot, offset, id) }
-    let body = unsafe UnsafeRawBufferPointer(start: base + offset + header.length, count: header.storedLength)
-    guard unsafe header.checksum(storedBody: body) == header.checksum else { throw damagedRecord(slot, offset, id) }
+    guard checksum == header.checksum else { throw damagedRecord(slot, offset, id) }
   }
 
   func damagedRecord(_ slot: SegmentSlot, _ offset: Int, _ id: RecordID) -> StoreError {

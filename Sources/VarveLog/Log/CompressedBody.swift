@@ -135,10 +135,23 @@ package enum CompactedDictionary {
     return unsafe decode(payload: payload)
   }
 
-  /// The dictionary of a mapped segment in which ``find(inSegment:length:)`` found it before.
+  /// A copy of the dictionary of a mapped segment, whose checksum is that of the copied bytes; `nil` when it has none, or a
+  /// damaged one.
+  static func copy(inSegment base: UnsafeRawPointer, length: Int) -> [UInt8]? {
+    guard length >= offset,
+      unsafe base.load(fromByteOffset: frameOffset + 12, as: UInt8.self) == FrameKind.dictionary.rawValue
+    else { return nil }
+    let payload = unsafe [UInt8](
+      UnsafeRawBufferPointer(start: base + payloadOffset, count: min(payloadLengthMax, length - payloadOffset)))
+    return unsafe payload.withUnsafeBytes { bytes in unsafe decode(payload: bytes).map { unsafe [UInt8]($0) } }
+  }
+
+  /// The dictionary of a mapped segment in which ``find(inSegment:length:)`` found it before; `nil` when it has another
+  /// length since then that cannot be.
   @inline(__always)
-  static func found(inSegment base: UnsafeRawPointer) -> UnsafeRawBufferPointer {
+  static func found(inSegment base: UnsafeRawPointer, length segmentLength: Int) -> UnsafeRawBufferPointer? {
     let length = unsafe Int(base.loadUnaligned(fromByteOffset: payloadOffset + 4, as: UInt32.self))
+    guard length <= lengthMax, offset + length <= segmentLength else { return nil }
     return unsafe UnsafeRawBufferPointer(start: base + offset, count: length)
   }
 }

@@ -160,32 +160,10 @@ extension RecordHeader {
       storedLength: Int(lengthAndKind & UInt32(RecordHeader.packedStoredLengthMax)), checksum: bytes.integer(at: 0))
   }
 
-  /// Reads the header of record `id` at `offset` of a mapped segment, of either form. Returns `nil` for an unknown
-  /// kind. Checks nothing else; a header that is not packed names its ID itself.
-  ///
-  /// The segment holds ``size`` bytes from there, also behind a packed header, since a footer follows.
-  @inline(__always)
-  package init?(of id: RecordID, at offset: Int, inSegment base: UnsafeRawPointer) {
-    let bytes = unsafe UnsafeRawBufferPointer(start: base + offset, count: RecordHeader.size)
-    if unsafe RecordHeader.isPacked(bytes) {
-      unsafe self.init(decodingPacked: bytes, of: id, inSegment: base)
-    } else {
-      unsafe self.init(decoding: bytes)
-    }
-  }
-
   /// Whether the header at the start of `bytes` is packed.
   @inline(__always)
   package static func isPacked(_ bytes: UnsafeRawBufferPointer) -> Bool {
     unsafe bytes.integer(at: 4, as: UInt32.self) & packedBit != 0
-  }
-
-  /// Reads the packed header of record `id` from the first bytes of `bytes`, in a mapped segment.
-  @inline(__always)
-  package init?(decodingPacked bytes: UnsafeRawBufferPointer, of id: RecordID, inSegment base: UnsafeRawPointer) {
-    unsafe self.init(
-      decodingPacked: bytes, idHigh: UInt32(truncatingIfNeeded: id.rawValue >> 32),
-      sequenceBase: SegmentHeader.sequenceBase(inSegment: base))
   }
 
   /// The second field.

@@ -91,11 +91,9 @@ extension SegmentHeader {
     case invalid
   }
 
-  /// What packed record headers of a mapped segment count sequences from. The header was judged when the segment was
-  /// opened; should it change later, then the records' own checksums tell.
-  @inline(__always)
-  static func sequenceBase(inSegment base: UnsafeRawPointer) -> UInt64 {
-    unsafe UInt64(littleEndian: base.loadUnaligned(fromByteOffset: 112, as: UInt64.self))
+  /// What stands where a header, which may be damaged, says what packed record headers count sequences from.
+  static func unjudgedSequenceBase(_ bytes: UnsafeRawBufferPointer) -> CommitSequence {
+    CommitSequence(rawValue: unsafe bytes.integer(at: 112))
   }
 
   static func checksum(of bytes: UnsafeRawBufferPointer) -> UInt32 {

@@ -27,11 +27,13 @@ package struct ScannedSegment: ~Copyable {
     }
     var window = try FileWindow(file, through: end)
     var verdict = SegmentHeader.Verdict.invalid
-    if let bytes = try unsafe window.bytes(at: 0, length: SegmentHeader.size) {
-      verdict = unsafe SegmentHeader.decode(bytes)
-    }
     var salt = segment.salt
     var sequenceBase = CommitSequence.zero
+    if let bytes = try unsafe window.bytes(at: 0, length: SegmentHeader.size) {
+      verdict = unsafe SegmentHeader.decode(bytes)
+      // Of a damaged header, too: frames tell whether it is right.
+      sequenceBase = unsafe SegmentHeader.unjudgedSequenceBase(bytes)
+    }
     if case .valid(let header) = verdict {
       salt = header.salt
       sequenceBase = header.sequenceBase

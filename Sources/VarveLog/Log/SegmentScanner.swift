@@ -71,14 +71,19 @@ package struct SegmentScanner: ~Copyable {
   ) throws(StoreError) {
     let end = offset + UInt64(frame.length - frame.namesLength)
     var place = offset + UInt64(FrameHeader.size)
+    var newest = CommitSequence.zero
     for _ in 0..<frame.recordCount {
       guard let record = try recordHeader(of: frame, at: place, end: end), place + UInt64(record.recordLength) <= end,
         record.version == frame.sequence || frame.kind.isMoved && record.version < frame.sequence
       else { throw malformedFrame(at: place, sequence: frame.sequence) }
+      newest = max(newest, record.version)
       try visit(record, place)
       place += UInt64(record.recordLength)
     }
-    guard place == end || frame.kind == .footer || frame.kind == .dictionary else {
+    guard place == end || frame.kind == .footer || frame.kind == .dictionary,
+      // What packed sequences are counted from stands in another place than they.
+      newest == frame.sequence || !frame.kind.isMoved
+    else {
       throw malformedFrame(at: place, sequence: frame.sequence)
     }
   }

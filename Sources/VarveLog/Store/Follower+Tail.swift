@@ -106,9 +106,9 @@ private struct TailReader: RecoveryVisitor {
 
   private func header(at location: RecordLocation) -> RecordHeader? {
     let slot = update.mapped[location.slot]?.slot ?? base.slots[location.slot]
-    guard let start = unsafe slot.baseAddress, location.offset + RecordHeader.size <= slot.length else { return nil }
+    guard location.offset + RecordHeader.size <= slot.length else { return nil }
     // Which record it is makes no difference to its version and length.
-    return unsafe RecordHeader(of: RecordID(rawValue: 0), at: location.offset, inSegment: start)
+    return RecordHeader(of: RecordID(rawValue: 0), at: location.offset, in: slot)
   }
 
   private func length(at location: RecordLocation) -> Int {

@@ -27,22 +27,43 @@ struct IndexBuilder {
   /// come, so that a unique key may have moved from one record to another.
   private func update(_ state: inout StoreState, _ changes: [StateBuilder.Change], _ nodes: NodeStore) throws {
     var changed: Set<RecordID> = []
+    var unreadable: Set<RecordID> = []
     var keys = IndexKeys()
     var index = state.index
     // Also after a failure: nodes of the old tree are gone or edited by then.
     defer { state.index = index }
     for change in changes where indexing.hasKeys(entity: change.id.entity) && changed.insert(change.id).inserted {
       guard !change.old.isAbsent else { continue }
-      try appendKeys(of: change.id, at: change.old, in: state, to: &keys)
+      do {
+        try appendKeys(of: change.id, at: change.old, in: state, to: &keys)
+      } catch let error as StoreError where error.isCorruption {
+        // Nothing needs that row any more but this.
+        unreadable.insert(change.id)
+        continue
+      }
       for entry in keys.entries {
         _ = unsafe keys.bytes(of: entry).withUnsafeBytes { unsafe index.remove(entry.index, $0, change.id, in: nodes) }
       }
     }
+    removeKeys(of: unreadable, from: &index, nodes)
     for id in changed {
       guard let location = state.objects.location(of: id) else { continue }
       try appendKeys(of: id, at: location, in: state, to: &keys)
       try insert(keys, of: id, into: &index, nodes)
     }
+  }
+
+  /// Removes the keys of records whose rows cannot be read any more, so that only the index itself knows them.
+  ///
+  /// - Complexity: O(entries of the index), if there is one such record.
+  private func removeKeys(of ids: Set<RecordID>, from index: inout OrderedIndex, _ nodes: NodeStore) {
+    if ids.isEmpty { return }
+    var found: [(index: IndexID, key: [UInt8], id: RecordID)] = []
+    unsafe index.forEach { entry, key, id in
+      if ids.contains(id) { unsafe found.append((entry, [UInt8](key), id)) }
+      return true
+    }
+    for entry in found { index.remove(entry.index, entry.key, entry.id, in: nodes) }
   }
 
   private func appendKeys(

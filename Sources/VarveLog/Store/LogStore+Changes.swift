@@ -152,7 +152,7 @@ extension SegmentSlot {
         let id = RecordID(rawValue: UInt64(frame.recordIDHigh) << 32)
         var place = offset + FrameHeader.size
         for _ in 0..<frame.recordCount {
-          guard place < offset + frame.length, let header = unsafe RecordHeader(of: id, at: place, inSegment: base)
+          guard place < offset + frame.length, let header = RecordHeader(of: id, at: place, in: self)
           else {
             throw damaged(file, place)
           }

@@ -7,6 +7,8 @@ struct StoreVerifier {
   let fileSystem: any FileSystem
   let report: (VerificationFinding) -> Void
   private var findings: [VerificationFinding] = []
+  /// What bodies are decoded to.
+  private var scratch: [UInt8] = []
   /// Segments that are part of the store, and whose files are not there.
   private var vanished: [ManifestSegment] = []
 
@@ -117,7 +119,8 @@ struct StoreVerifier {
     } else {
       return
     }
-    if segment.file.kind == .compacted {
+    let hasHeader = scanned.header != nil
+    if segment.file.kind == .compacted, hasHeader {
       do throws(StoreError) {
         _ = try scanned.scanner.readCompacted { _, _ throws(StoreError) in }
       } catch  where error.isCorruption {
@@ -125,15 +128,20 @@ struct StoreVerifier {
       }
     }
     let contentsEnd = try scanned.scanner.window.endOfContents(from: UInt64(SegmentHeader.size))
-    try verifyFrames(&scanned.scanner, through: end ?? (contentsEnd + 7) & ~7)
+    try verifyFrames(&scanned.scanner, through: end ?? (contentsEnd + 7) & ~7, hasHeader: hasHeader)
   }
 
   /// Verifies the frames of a segment, going on behind damage at the next frame that is whole.
-  private mutating func verifyFrames(_ scanner: inout SegmentScanner, through end: UInt64) throws(StoreError) {
+  ///
+  /// - Parameter hasHeader: Whether the segment's header is whole. Without it sequences of packed records may not be known.
+  private mutating func verifyFrames(
+    _ scanner: inout SegmentScanner, through end: UInt64, hasHeader: Bool
+  ) throws(StoreError) {
     var offset = UInt64(SegmentHeader.size)
     var sequence = CommitSequence.zero
     var isSkipping = false
     var dictionary: [UInt8] = []
+    var knowsSequences = true
     while offset < end {
       let verdict = try scanner.frame(at: offset)
       guard case .frame(let frame) = verdict else {
@@ -152,6 +160,21 @@ struct StoreVerifier {
         dictionary = try scanner.dictionary(in: frame) ?? []
       } else {
         sequence = frame.sequence
+      }
+      if frame.kind == .packed, !hasHeader {
+        if try !scanner.hasRecords(of: frame, at: offset) {
+          if knowsSequences {
+            add(
+              .corrupt,
+              "checksums of records cannot be compared from here on, as the segment's header is damaged, which their "
+                + "sequences are counted from; those of their frames were",
+              at: .init(
+                file: StoreLayout.path(scanner.segment), offset: offset))
+          }
+          knowsSequences = false
+          offset += UInt64(frame.length)
+          continue
+        }
       }
       try verifyRecords(of: frame, at: offset, &scanner, dictionary)
       offset += UInt64(frame.length)
@@ -185,7 +208,7 @@ struct StoreVerifier {
       let problem: String
       if try !scanner.isWhole(record, at: place) {
         problem = "the record's checksum is not that of its bytes"
-      } else if record.isCompressed, try !scanner.decodes(record, at: place, dictionary) {
+      } else if record.isCompressed, try !scanner.decodes(record, at: place, dictionary, into: &scratch) {
         problem =
           record.usesDictionary && dictionary.isEmpty
           ? "the record cannot be decoded, as its segment's dictionary is damaged" : "the record cannot be decoded"
@@ -210,6 +233,16 @@ struct StoreVerifier {
 }
 
 extension SegmentScanner {
+  /// Whether the records of a frame add up.
+  mutating func hasRecords(of frame: FrameHeader, at offset: UInt64) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      try forEachRecord(of: frame, at: offset) { _, _ throws(StoreError) in }
+      return true
+    } catch  where error.isCorruption {
+      return false
+    }
+  }
+
   /// Whether a record's checksum is that of its bytes. Reads the record, whatever its size, in pieces.
   mutating func isWhole(_ record: RecordHeader, at offset: UInt64) throws(StoreError) -> Bool {
     let body = offset + UInt64(record.length)
@@ -220,21 +253,36 @@ extension SegmentScanner {
   }
 
   /// Whether the body of a compressed record decodes to as many bytes as it says.
+  ///
+  /// - Parameter scratch: Memory for what it decodes to, which grows as needed.
   mutating func decodes(
-    _ record: RecordHeader, at offset: UInt64, _ dictionary: [UInt8]
+    _ record: RecordHeader, at offset: UInt64, _ dictionary: [UInt8], into scratch: inout [UInt8]
   ) throws(StoreError) -> Bool {
     if record.usesDictionary, dictionary.isEmpty { return false }
     let body = offset + UInt64(record.length)
-    func decodes(_ stored: UnsafeRawBufferPointer) -> Bool {
-      unsafe (record.usesDictionary ? dictionary : []).withUnsafeBytes { dictionary in
-        unsafe CompressedBody.decode(stored, isPacked: record.isPacked, dictionary: dictionary) != nil
-      }
-    }
     if record.storedLength <= FileWindow.capacity {
-      return unsafe try window.bytes(at: body, length: record.storedLength).map { unsafe decodes($0) } ?? false
+      guard let stored = try unsafe window.bytes(at: body, length: record.storedLength) else { return false }
+      return unsafe record.decodes(stored, dictionary, into: &scratch)
     }
     let stored = try window.file.bytes(at: body, count: record.storedLength)
-    return unsafe stored.withUnsafeBytes { unsafe decodes($0) }
+    return unsafe stored.withUnsafeBytes { stored in unsafe record.decodes(stored, dictionary, into: &scratch) }
+  }
+}
+
+extension RecordHeader {
+  /// Whether a stored body of this record decodes to as many bytes as it says.
+  fileprivate func decodes(
+    _ stored: UnsafeRawBufferPointer, _ dictionary: [UInt8], into scratch: inout [UInt8]
+  ) -> Bool {
+    guard let prefix = unsafe CompressedBody.prefix(of: stored, isPacked: isPacked) else { return false }
+    if scratch.count < prefix.decodedLength { scratch = [UInt8](repeating: 0, count: prefix.decodedLength) }
+    let block = unsafe UnsafeRawBufferPointer(rebasing: stored[prefix.size...])
+    return unsafe scratch.withUnsafeMutableBytes { target in
+      unsafe (usesDictionary ? dictionary : []).withUnsafeBytes { dictionary in
+        unsafe BlockCompression.decompress(
+          block, decodedLength: prefix.decodedLength, into: target, dictionary: dictionary)
+      }
+    }
   }
 }
 

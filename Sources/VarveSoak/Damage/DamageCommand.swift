@@ -13,7 +13,8 @@ extension VarveSoak {
     "damage", "Invert every byte and cut every file of small stores, and look what comes of opening them.",
     discussion: """
       Three stores, one closed cleanly, one killed and one killed behind its second checkpoint, with several log
-      segments, a compacted one and a prepared one. Each
+      segments, a compacted one and a prepared one; and one with a checkpoint and compacted rows that are compressed with
+      dictionaries. Each
       byte is inverted in several ways, each aligned word set to numbers that break lengths, each file cut at each
       length. A child with an address space that leaves 64 MiB opens each and reads all of it; it may neither crash nor
       hang, and must find what the recovery table says, down to file and offset. After a clean close that means that

@@ -1,7 +1,7 @@
 package import VarveLog
 
 /// A small store with everything in it that a store can have: several log segments, a compacted one, deletes, compressed
-/// bodies, a segment that was prepared.
+/// bodies, a segment that was prepared. One kind has rows instead that are compressed with dictionaries.
 package struct SampleStore: Sendable {
   /// How its last writer left it.
   package enum Ending: String, CaseIterable, Sendable {
@@ -11,6 +11,8 @@ package struct SampleStore: Sendable {
     case killed
     /// As ``killed``, behind the second of two checkpoints.
     case checkpointed
+    /// With a clean close behind a checkpoint, and other contents: rows that a compaction compressed with dictionaries.
+    case compressed
   }
 
   /// The files.
@@ -35,8 +37,49 @@ package struct SampleStore: Sendable {
 
   private static let workload = Workload(seed: 7, idCount: 12, bodyLengthMax: 120)
 
+  /// What a commit puts into a store of compressed rows: ten of them.
+  private static func rows(at sequence: CommitSequence) -> [RecordOperation] {
+    let first = (sequence.rawValue - 1) % 24 * 10
+    return (first..<first + 10).map { serial in
+      let text =
+        "package lib\(serial % 17)-dev:amd64 depends on libc6 (>= 2.\(serial % 40)), section devel, commit \(sequence)"
+      return .put(RecordID(entity: 1, serial: serial), Array(text.utf8))
+    }
+  }
+
+  /// Makes a store of compressed rows.
+  private static func makeCompressed() async throws -> SampleStore {
+    let files = MemoryFileSystem()
+    var options = SampleStore.options
+    options.segmentSizeLimit = 16 << 10
+    let store = try LogStore.open(at: "store", options: options, fileSystem: files)
+    var history = CommitHistory()
+    for number in 1...28 {
+      let operations = rows(at: history.lastSequence.next)
+      try await store.commit { try $0.apply(operations) }
+      history.commit(operations)
+      if number == 24 { try await store.compact() }
+    }
+    try store.checkpoint()
+    try store.close()
+    return SampleStore(image: try StoreImage(of: "store", on: files), history: history)
+  }
+
+  private static func hasDictionary(_ image: StoreImage) throws -> Bool {
+    try LogLayout(of: image).compacted.contains { $0.frames.first?.header.kind == .dictionary }
+  }
+
+  private init(image: StoreImage, history: CommitHistory) {
+    self.image = image
+    self.history = history
+  }
+
   /// Makes the store in memory.
   package init(_ ending: Ending) async throws {
+    if ending == .compressed {
+      self = try await SampleStore.makeCompressed()
+      return
+    }
     let files = MemoryFileSystem()
     let store = try LogStore.open(at: "store", options: SampleStore.options, fileSystem: files)
     var history = CommitHistory()
@@ -64,8 +107,10 @@ package struct SampleStore: Sendable {
     self.image = image
     var history = CommitHistory()
     let last = try LogLayout(of: image).chain.last?.frames.last?.header.sequence ?? .zero
+    let hasRows = try SampleStore.hasDictionary(image)
     while history.lastSequence < last {
-      history.commit(SampleStore.workload.operations(at: history.lastSequence.next))
+      let next = history.lastSequence.next
+      history.commit(hasRows ? SampleStore.rows(at: next) : SampleStore.workload.operations(at: next))
     }
     self.history = history
   }

@@ -110,7 +110,8 @@ import VarveTestSupport
     #expect(store.snapshot().count == 3)
   }
 
-  // Proof: a row that was replaced is damaged. Its old keys cannot be computed, so all rows are read.
+  // Proof: a row that was replaced is damaged. Its old keys cannot be computed, so they are looked for in the index; other
+  // rows, one of which is damaged too, are not read.
   @Test func `a damaged row that is not the newest keeps nobody from opening`() throws {
     let files = MemoryFileSystem()
     try Self.prepared(files)
@@ -122,9 +123,12 @@ import VarveTestSupport
     let frame = try #require(LogLayout(of: image).frame(of: CommitSequence(rawValue: 1)))
     // The second record's body: header of the frame, a record of 24 and 16 bytes, a header of 24.
     image.flip(frame.segment.path, at: frame.frame.offset + 64 + 40 + 24)
+    image.flip(frame.segment.path, at: frame.frame.offset + 64 + 40 + 40 + 24)
     let store = try LogStore.openIndexed(image.fileSystem(), Self.options)
     #expect(store.recoveryReport.checkpoint != nil)
     #expect(store.snapshot().keys(in: TestIndexing.unique) == ["anna:1", "carl:3", "dora:2"])
     #expect(store.snapshot().keys(in: TestIndexing.plain) == ["kiel:2", "ulm:1", "ulm:3"])
+    #expect(throws: StoreError.self) { try store.snapshot().bytes(of: .test(3)) }
+    #expect(store.snapshot().state.index.checkInvariants() == [])
   }
 }

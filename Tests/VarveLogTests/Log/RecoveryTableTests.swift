@@ -21,7 +21,7 @@ import Testing
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
     let source = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     let rows = Self.rows(of: LayoutTableTests.design)
-    #expect(rows.count == 13)
+    #expect(rows.count == 16)
     for row in rows {
       #expect(!Self.names(in: row).isEmpty, "\(row)")
       for name in Self.names(in: row) { #expect(source.contains("func `\(name)`("), "\(name)") }
