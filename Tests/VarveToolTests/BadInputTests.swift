@@ -25,7 +25,8 @@ import VarveTestSupport
       ])
     #expect(
       try folder.varve("dump", "a", "b").all == [
-        "exit(64)", "", "varve dump: nothing is known to do with \"b\"\nUsage: varve dump [--schema] STORE\n",
+        "exit(64)", "",
+        "varve dump: nothing is known to do with \"b\"\nUsage: varve dump [--schema] [--since SEQUENCE] STORE\n",
       ])
   }
 
