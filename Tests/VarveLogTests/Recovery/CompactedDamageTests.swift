@@ -112,8 +112,11 @@ import VarveTestSupport
   // Records that are gone are not copied, and say nothing about those that are: here there are a hundred for each of those.
   @Test func `how bodies are stored is decided from what will be copied`() throws {
     let store = try TestStore(.small(segmentSizeLimit: 1 << 20))
-    try store.commit((1...400).map { .put(.test($0), CompressedSegmentTests.row($0)) })
-    try store.commit((1001...41_000).map { .put(.test($0), [1]) })
+    // In one segment, which is not wholly dead.
+    let rows = (1...300 as ClosedRange<UInt64>).map {
+      RecordOperation.put(.test($0), CompressedSegmentTests.row($0))
+    }
+    try store.commit(rows + (1001...41_000).map { .put(.test($0), []) })
     try store.commit((1001...41_000).map { .delete(.test($0)) })
     _ = try store.roll()
     try store.compact(taking: store.segmentIDs)
