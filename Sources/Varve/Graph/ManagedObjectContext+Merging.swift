@@ -11,7 +11,13 @@ extension ManagedObjectContext {
   /// - Complexity: O(min(r, c)) with r registered objects and c changed ones, however large the store is and however
   ///   many commits there were. When a compaction has moved rows, O(r).
   public func mergePending() {
-    guard let incoming = inbox.drain() else { return }
+    var incoming = inbox.drain()
+    if (incoming?.snapshot ?? core.snapshot).isExpired {
+      // What made it expire need not be a commit, of which there would be word: compactions publish, too.
+      incoming = PendingMerge(
+        snapshot: coordinator.makeSnapshot(), changed: nil, commitCount: incoming?.commitCount ?? 0)
+    }
+    guard let incoming else { return }
     merge(incoming)
     dropUnusedIfWorthwhile()
   }
@@ -20,8 +26,9 @@ extension ManagedObjectContext {
   func merge(_ incoming: PendingMerge) {
     let old = core.snapshot
     let new = incoming.snapshot
-    // Both a commit and the snapshot that the context started from may contain the same changes.
-    guard new.sequence > old.sequence else { return }
+    // Both a commit and the snapshot that the context started from may contain the same changes. What a compaction has
+    // published shows the same commit, too, and keeps less.
+    guard new.sequence > old.sequence || new.sequence == old.sequence && new.version > old.version else { return }
     mergeCount += 1
     lastMergeExaminedCount = 0
     if let changed = incoming.changed, changed.count <= table.count {
@@ -66,7 +73,8 @@ extension Snapshot {
   func hasSameVersion(of record: RecordID, as other: Snapshot) -> Bool {
     if retirementCount == other.retirementCount, location(of: record) == other.location(of: record) { return true }
     // A record that cannot be read counts as changed: whoever looks at it gets the error.
-    guard let version = try? version(of: record), let otherVersion = try? other.version(of: record) else {
+    // Asked of the states, which answer for expired snapshots as well.
+    guard let version = try? state.version(of: record), let otherVersion = try? other.state.version(of: record) else {
       return false
     }
     return version == otherVersion

@@ -11,7 +11,7 @@ extension ManagedObjectContext {
   /// When anything is thrown, nothing was written and every change is still pending: put right what the error names, or
   /// ``discard(objectsOf:)``, and save again. When the function returns, the context sees its own commit and all before
   /// it. Without changes nothing is written; what others did is merged if ``automaticallyMergesChangesFromParent`` is
-  /// set.
+  /// set, or if what the context sees has expired.
   ///
   /// Blocks its thread until the promise holds; for `.disk` that is a write to the device.
   /// - Complexity: O(c) with c changed objects and objects that refer to a deleted one.
@@ -22,7 +22,7 @@ extension ManagedObjectContext {
   public func save(durability: Durability? = nil) throws {
     guard hasChanges else {
       finishSave(nil)
-      if automaticallyMergesChangesFromParent { mergePending() }
+      if automaticallyMergesChangesFromParent || core.snapshot.isExpired { mergePending() }
       return
     }
     // Asked first: an object that was made since has no number that could be saved, and that is not the reason.
@@ -43,7 +43,7 @@ extension ManagedObjectContext {
       } catch let error as StoreError where SaveAttempt.isOutdated(error) {
         // Somebody was faster. Look at the newest state and try on that.
         let newest = coordinator.makeSnapshot()
-        guard attemptCount < ManagedObjectContext.saveAttemptCountMax, newest.sequence > attempt.head.sequence else {
+        guard attemptCount < ManagedObjectContext.saveAttemptCountMax, newest.version > attempt.head.version else {
           throw PersistenceError(
             .contention,
             "Nothing was saved, since others committed again and again while the save was tried \(attemptCount) times. "

@@ -106,7 +106,9 @@ extension ManagedObjectContext {
     core.detach()
     // The inbox first: what comes in after this is newer than the snapshot.
     let newest = inbox.drain()?.snapshot
-    let snapshot = newest.map { $0.sequence > core.snapshot.sequence ? $0 : core.snapshot } ?? core.snapshot
+    var snapshot = newest.map { $0.sequence > core.snapshot.sequence ? $0 : core.snapshot } ?? core.snapshot
+    // Compactions let snapshots expire without word of anything new.
+    if snapshot.isExpired { snapshot = coordinator.makeSnapshot() }
     core = ContextCore(coordinator: coordinator, snapshot: snapshot)
     core.attach(self)
     table.forEach { $0.state.insert(.detached) }

@@ -34,7 +34,7 @@ struct SaveAttempt {
 
   /// The failures after which the same is tried on the newest state.
   static func isOutdated(_ error: StoreError) -> Bool {
-    [.versionMismatch, .existenceMismatch, .rangeNotEmpty].contains(error.code)
+    [.versionMismatch, .existenceMismatch, .rangeNotEmpty, .snapshotExpired].contains(error.code)
   }
 
   private struct NothingToCommit: Error {}
@@ -141,7 +141,8 @@ struct SaveAttempt {
   /// The version of an object in the state that the changes are put on; `nil` when others deleted it.
   private func version(of object: ManagedObject) throws(PersistenceError) -> CommitSequence? {
     do {
-      return try head.version(of: object.record)
+      // The state answers for a snapshot that expired as well: the commit compares the version with the newest.
+      return try head.state.version(of: object.record)
     } catch {
       let location = PersistenceError.Location(entity: object.entity.name, record: object.record)
       throw PersistenceError(error, doing: "Saving \(object)", path: context.coordinator.path).located(location)
@@ -222,7 +223,7 @@ struct SaveAttempt {
         noteMissing(entity, record, relationship.name)
       }
     }
-    guard validationErrors.isEmpty, let version = try head.version(of: record),
+    guard validationErrors.isEmpty, let version = try head.state.version(of: record),
       let row = unsafe try context.coordinator.loadRow(of: record, entity, in: head)
     else { return }
     unsafe try builder.build(entity.layout, edits: edits, over: row.reader, into: &buffer)
