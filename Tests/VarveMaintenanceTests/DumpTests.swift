@@ -170,4 +170,21 @@ import VarveTestSupport
     let error = #expect(throws: StoreError.self) { try Self.changes(of: store, since: next + 1) }
     #expect(error?.code == .invalidArgument)
   }
+
+  @Test func `does not say where to go on when an object is damaged`() throws {
+    let store = SampleStore()
+    try store.fill()
+    try store.commit { try $0.put(store.id(SampleStore.food, 2), [1, 2, 3]) }
+    var lines: [String] = []
+    var findings: [Finding] = []
+    try store.inspected().dumpChanges(
+      since: 0, report: { findings.append($0) },
+      take: { line in
+        lines.append(line)
+        return true
+      })
+    #expect(findings.count == 1 && findings.first?.severity == .corrupt)
+    #expect(lines.count == 3)
+    #expect(!lines.contains { $0.contains("sequence") })
+  }
 }

@@ -2,6 +2,7 @@ extension LogWriter {
   /// Goes on where recovery found the end of the log. Touches no file.
   init(resuming log: RecoveredLog, context: StoreContext) {
     self.init(context: context, end: log.end, durable: log.report.wasClean ? log.end : log.provenEnd)
+    ends = SegmentEnd.all(of: log)
     running = log.chain.last?.running ?? RunningChecksum()
     if !log.report.wasClean { unsettled = log }
   }

@@ -33,6 +33,7 @@ extension LogWriter {
     }
     filled[full.id] = FilledSegment(
       end: full.end, firstSequence: full.firstSequence, lastSequence: end.sequence)
+    ends[SegmentFile(kind: .log, id: full.id)] = SegmentEnd(offset: full.end, lastSequence: end.sequence)
     context.suggestCheckpoint(replayByteCount: replayByteCount)
   }
 

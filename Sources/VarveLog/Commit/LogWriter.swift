@@ -23,6 +23,9 @@ struct LogWriter {
   var unsynced: [any File] = []
   /// Segments that were filled, and whose ends the manifest does not list yet.
   var filled: [SegmentID: FilledSegment] = [:]
+  /// Where the segments end that have a slot, as long as they have it, but for the one that takes frames. The manifest
+  /// does not know all of them: some were filled since, and some it does not list any more when their slots go.
+  var ends: [SegmentFile: SegmentEnd] = [:]
   /// What opening found, until the first change has settled it. `nil` after a clean opening.
   var unsettled: RecoveredLog?
   /// Why no commit is taken any more.

@@ -36,8 +36,12 @@ final class StoreContext: Sendable {
   func newSalt() -> UInt64 { generator.withLock { $0.next() } }
 
   /// Bytes that the store's files may still take; `nil` when that is not known. That it cannot be found out is no
-  /// failure: then a write tells.
-  var availableByteCount: UInt64? { (try? segmentFolder.availableByteCount()) ?? nil }
+  /// failure: then a write tells. Never more than what others can be added to as an `Int`: some file systems say that
+  /// there is no end to them.
+  var availableByteCount: UInt64? {
+    guard let count = try? segmentFolder.availableByteCount() else { return nil }
+    return min(count, UInt64(Int.max / 2))
+  }
 
   /// Bytes that replacing the manifest needs, which for a moment stands beside the one before: with some entries more
   /// than it has now.

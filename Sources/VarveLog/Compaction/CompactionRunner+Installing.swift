@@ -21,16 +21,17 @@ extension CompactionRunner {
     }
     report.outputCount += 1
     report.bytesAfter += output.listed.logicalEnd
-    let slot = try addSlot(mapped)
+    let slot = try addSlot(mapped, output.listed)
     try move(to: mapped, in: slot, end: Int(output.listed.logicalEnd), from: group)
   }
 
   /// Gives an output a slot. Until its records have moved no checkpoint is captured: one would say of the output what
   /// is true of the part that has moved.
-  private func addSlot(_ mapped: MappedSegment) throws(WriteFailure) -> UInt16 {
+  private func addSlot(_ mapped: MappedSegment, _ listed: ManifestSegment) throws(WriteFailure) -> UInt16 {
     let committer = self.committer
     return committer.queue.withTurn { writer in
       writer.isInstallingOutput = true
+      writer.ends[listed.file] = SegmentEnd(offset: listed.logicalEnd, lastSequence: listed.lastSequence)
       var slot: UInt16 = 0
       committer.published.publish(isLarge: false) { state, nodes in
         slot = state.addSlot(for: mapped, nodes)
@@ -180,6 +181,9 @@ extension CompactionRunner {
       // Their files have no room before their mappings are gone.
       committer.published.giveBack()
       for slot in slots { writer.usage.remove(slot) }
+      // A state that stays as it is keeps its slots.
+      let state = committer.published.committerState
+      for input in inputs where state.slots[input.slot].segment != input.file { writer.ends[input.file] = nil }
       writer.filled = writer.filled.filter { !ids.contains($0.key) }
       writer.watch.fileByteCount -= byteCount
       writer.watch.awaitingByteCount = 0

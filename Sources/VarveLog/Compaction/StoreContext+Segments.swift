@@ -83,7 +83,7 @@ extension LogWriter {
       situation.candidates.append(
         CompactionPlanner.Candidate(
           file: file, slot: slot, bytes: bytes,
-          fileSize: filled?.end ?? segment?.logicalEnd ?? UInt64(entry.length),
+          fileSize: ends[file]?.offset ?? 0,
           firstSequence: filled?.firstSequence ?? segment?.firstSequence ?? .zero,
           lastSequence: filled?.lastSequence ?? segment?.lastSequence ?? .zero, isPinned: isHeld(slot),
           isDamaged: damaged.contains(file)))

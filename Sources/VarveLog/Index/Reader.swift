@@ -33,7 +33,7 @@ public final class Reader {
   /// - Throws: `.corrupt` at the first damaged record, and what `body` throws.
   @inline(__always)
   public func read(_ ids: Span<RecordID>, _ body: (Int, RecordHeader, RawSpan) throws -> Void) throws {
-    try snapshot.read(ids, body)
+    try snapshot.readNewest(ids, body)
   }
 
   /// Lets the snapshot go, until the next read.

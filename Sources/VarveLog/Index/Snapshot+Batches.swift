@@ -11,11 +11,17 @@ extension Snapshot {
   /// well. First the places of the table, then the records, then the records are looked at; so where neither lies in
   /// the processor's cache, sixteen misses take little longer than one.
   ///
-  /// - Throws: `.corrupt` at the first damaged record, and what `body` throws.
+  /// - Throws: `.corrupt` at the first damaged record, `.snapshotExpired`, and what `body` throws.
   /// - Complexity: O(1) an ID, the first time O(length of the record).
   @inline(__always)
   public func read(_ ids: Span<RecordID>, _ body: (Int, RecordHeader, RawSpan) throws -> Void) throws {
     try checkIsNotExpired()
+    try readNewest(ids, body)
+  }
+
+  /// The same by a reader, whose snapshot is the newest as the read begins.
+  @inline(__always)
+  func readNewest(_ ids: Span<RecordID>, _ body: (Int, RecordHeader, RawSpan) throws -> Void) throws {
     var locations = InlineArray<16, RecordLocation>(repeating: .absent)
     var first = 0
     while first < ids.count {

@@ -35,6 +35,8 @@ public struct ChangeSet: Sendable {
         header, place in
         let location = state.objects.location(of: header.id)
         if header.kind == .delete {
+          // Who has nothing has nothing to delete.
+          if since == .zero { return true }
           if location == nil, header.version > deletes[header.id]?.version ?? .zero { deletes[header.id] = header }
           return true
         }
@@ -55,11 +57,18 @@ extension LogStore {
   /// What changed after the commit `since`, up to the last one now: for an export of what is new to somebody who has the
   /// rest. Since ``CommitSequence/zero`` it is everything that exists.
   ///
+  /// The last commit is on the device then, so that its sequence can be asked with for good: what was committed with less
+  /// than that is synced first. In a store that was opened read-only it is what the writer has published, and may be lost
+  /// with the device's power; its sequence then stands for another commit, of which nobody who has it is told.
+  ///
+  /// Blocks its thread. Traps when the commit observer calls it.
+  ///
   /// - Throws: `.changesForgotten` when a compaction may have forgotten deletes behind `since`: then the receiver has to
-  ///   start with everything; `.invalidArgument` for a commit that is still to come, `.closed`.
-  /// - Complexity: O(segments).
+  ///   start with everything; `.invalidArgument` for a commit that is still to come; and where a sync is needed, what the
+  ///   file system throws, and `.poisoned`. Not after closing: what was read by then stays readable.
+  /// - Complexity: O(segments), and a sync.
   public func changes(since: CommitSequence) throws(StoreError) -> ChangeSet {
-    let (snapshot, ends) = segmentEnds()
+    let (snapshot, ends) = try segmentEnds()
     guard since <= snapshot.sequence else {
       throw StoreError(
         .invalidArgument,
@@ -75,54 +84,42 @@ extension LogStore {
           + "changes since 0, instead of what is new.", at: .init(sequence: since))
     }
     var segments: [ChangeSet.Segment] = []
+    var unknown: SegmentFile?
     snapshot.state.slots.forEach { slot, entry in
-      let end = ends[entry.segment] ?? SegmentEnd(offset: UInt64(entry.length), lastSequence: .zero)
-      if end.lastSequence == .zero || end.lastSequence > since {
+      // The length of its mapping says nothing: that of a log segment is longer than the file.
+      guard let end = ends[entry.segment] else {
+        unknown = entry.segment
+        return false
+      }
+      if end.lastSequence > since {
         segments.append(ChangeSet.Segment(slot: slot, file: entry.segment, end: Int(end.offset)))
       }
       return true
     }
+    if let unknown {
+      throw StoreError(
+        .corrupt, "It is not known where a segment ends. Close the store and open it again.",
+        at: .init(file: StoreLayout.path(unknown)))
+    }
     return ChangeSet(since: since, segments: segments, snapshot: snapshot)
   }
 
-  /// A snapshot, and where its segments end, of one moment.
-  private func segmentEnds() -> (Snapshot, [SegmentFile: SegmentEnd]) {
-    guard let committer else { return follower?.segmentEnds() ?? (published.snapshot(), segmentEndsAtOpening) }
-    return committer.queue.withTurn { writer in
-      let snapshot = published.snapshot()
-      // After an unclean opening the manifest does not list all ends.
-      var ends = segmentEndsAtOpening
-      let situation = writer.compactionSituation(
-        in: snapshot.state, isWhole: true, isHeld: { _ in false }, damaged: [])
-      for candidate in situation.candidates where candidate.fileSize > 0 {
-        ends[candidate.file] = SegmentEnd(offset: candidate.fileSize, lastSequence: candidate.lastSequence)
+  /// A snapshot, and where its segments end, of one moment. All of it is on the device, in a store that is written to:
+  /// what a loss of power takes back gives its sequence to something else.
+  private func segmentEnds() throws(StoreError) -> (Snapshot, [SegmentFile: SegmentEnd]) {
+    guard let committer else { return follower?.segmentEnds() ?? (published.snapshot(), [:]) }
+    return try committer.queue.withTurn { writer throws(StoreError) in
+      if !writer.isClosed, writer.durable.sequence < writer.lastSequence {
+        try writer.checkIsUsable()
+        try writer.noting { writer throws(WriteFailure) in try writer.settleAndSync() }
       }
+      var ends = writer.ends
       if let active = writer.active {
         let file = SegmentFile(kind: .log, id: active.id)
         ends[file] = SegmentEnd(offset: active.end, lastSequence: writer.lastSequence)
       }
-      return (snapshot, ends)
+      return (published.snapshot(), ends)
     }
-  }
-}
-
-/// Where a segment ends.
-struct SegmentEnd: Sendable {
-  /// The byte behind its last frame.
-  var offset: UInt64
-  /// The highest sequence in it; zero when not known.
-  var lastSequence: CommitSequence
-
-  /// The ends of all segments that recovery found.
-  static func all(of log: RecoveredLog) -> [SegmentFile: SegmentEnd] {
-    var ends: [SegmentFile: SegmentEnd] = [:]
-    for segment in log.manifest.segments where segment.isSealed {
-      ends[segment.file] = SegmentEnd(offset: segment.logicalEnd, lastSequence: segment.lastSequence)
-    }
-    for segment in log.chain {
-      ends[segment.file] = SegmentEnd(offset: segment.end, lastSequence: segment.lastSequence)
-    }
-    return ends
   }
 }
 

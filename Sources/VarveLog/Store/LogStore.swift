@@ -21,8 +21,6 @@ public final class LogStore: Sendable {
   let published: PublishedState
   let context: StoreContext
   let committer: Committer?
-  /// Where segments ended when the store was opened.
-  let segmentEndsAtOpening: [SegmentFile: SegmentEnd]
   /// Follows what others commit, in a store that was opened read-only.
   let follower: Follower?
   /// What everybody has a say in while compactions run.
@@ -42,7 +40,6 @@ public final class LogStore: Sendable {
     let context = StoreContext(
       folder: found.folder, segmentFolder: found.segmentFolder, options: options, manifest: found.log.manifest)
     self.context = context
-    segmentEndsAtOpening = SegmentEnd.all(of: found.log)
     lock = Guarded(found.lock)
     guard !options.isReadOnly else {
       committer = nil
@@ -197,7 +194,8 @@ public final class LogStore: Sendable {
   /// must be quick. One observer at a time.
   ///
   /// Whatever waits for the commit would wait for ever, since that waits for the observer: a blocking commit,
-  /// ``checkpoint()`` and ``close()`` trap when it calls them, and it must not wait for another thread or a task that does such things.
+  /// ``changes(since:)``, ``checkpoint()`` and ``close()`` trap when it calls them, and it must not wait for another
+  /// thread or a task that does such things.
   /// Reading and ``statistics()`` are allowed.
   public func setCommitObserver(_ observer: (@Sendable ([CommitEvent]) -> Void)?) {
     committer?.setObserver(observer)

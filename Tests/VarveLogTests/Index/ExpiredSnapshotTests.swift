@@ -89,6 +89,15 @@ import VarveTestSupport
     try Self.overwrite(store, 400)
     #expect(try reader.read(.test(1)) { _, _ in true } == true)
     #expect(!reader.snapshot.isExpired)
+    // Not even what expires while it reads.
+    var count = 0
+    let snapshot = reader.snapshot
+    try Self.overwrite(store, 400)
+    #expect(snapshot.isExpired)
+    let ids: [RecordID] = [.test(1), .test(2)]
+    try snapshot.readNewest(ids.span) { _, _, _ in count += 1 }
+    try reader.read(ids.span) { _, _, _ in count += 1 }
+    #expect(count == 4)
   }
 
   // The clock only goes on, so that however slow this is the snapshot is too old in the end, and the newest never is.

@@ -36,7 +36,9 @@ import VarveTestSupport
     let before = try #require(history.state(after: since))
     #expect(found.deletes.values.allSatisfy { $0 > since }, comment)
     #expect(Set(found.deletes.keys).isDisjoint(with: history.current.keys), comment)
-    if since > .zero {
+    if since == .zero {
+      #expect(found.deletes.isEmpty, comment)
+    } else {
       #expect(Set(before.keys).subtracting(history.current.keys).isSubset(of: found.deletes.keys), comment)
     }
     let applied = before.merging(found.puts) { $1 }.filter { found.deletes[$0.key] == nil }
@@ -95,6 +97,53 @@ import VarveTestSupport
     }
     #expect(changes.lastSequence == history.lastSequence)
     #expect(puts == history.current.mapValues(\.version).filter { $0.value > since })
+  }
+
+  // Between the manifest that does not list the inputs of a compaction any more, and the moment when their slots go.
+  @Test func `changes are whole at every step of a compaction`() async throws {
+    let files = MemoryFileSystem()
+    let opened = Guarded<LogStore?>(nil)
+    let lookCount = Guarded(0)
+    let watched = WatchedFileSystem(files) { operation in
+      guard operation.kind == .remove, operation.path.contains(StoreLayout.segmentFolder + "/"),
+        let store = opened.withLock({ $0 })
+      else {
+        return
+      }
+      lookCount.withLock { $0 += 1 }
+      var count = 0
+      #expect(throws: Never.self) {
+        try store.changes(since: .zero).forEach { _, _ in
+          count += 1
+          return true
+        }
+      }
+      #expect(count == 40)
+    }
+    var options = StoreOptions.small()
+    options.writesCheckpoints = true
+    options.checkpointIntervalMin = 1 << 30
+    let store = try TestStore(options, files: files, behind: watched)
+    for round in 0..<10 as Range<UInt64> {
+      for serial in 0..<40 as Range<UInt64> {
+        try store.commit([.put(.test(serial), .test(serial + round, length: 70))], .system)
+      }
+    }
+    _ = try store.store.checkpoint()
+    opened.withLock { $0 = store.store }
+    try await store.store.compact()
+    opened.withLock { $0 = nil }
+    #expect(lookCount.withLock { $0 } > 0)
+  }
+
+  @Test func `the sequence that changes are told up to is on the device`() throws {
+    let files = MemoryFileSystem()
+    let store = try LogStore.open(at: "store", options: .small(), fileSystem: files)
+    try store.commit(durability: .system) { try $0.put(.test(1), [1]) }
+    let writer = try #require(store.committer).queue
+    #expect(writer.withTurn { $0.durable.sequence } == .zero)
+    #expect(try store.changes(since: .zero).lastSequence == CommitSequence(rawValue: 1))
+    #expect(writer.withTurn { $0.durable.sequence } == CommitSequence(rawValue: 1))
   }
 
   @Test func `only segments that hold something newer are read`() throws {
