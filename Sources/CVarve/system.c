@@ -81,16 +81,51 @@ int varve_sync_directory(int descriptor) {
 #endif
 }
 
+// Beside the lock by `flock`, which is the one that counts, its holder has a record lock of the whole file, so that others
+// can ask for it without taking it (`man 2 fcntl`, open file description locks). Who asks by `flock` and is stopped in
+// between would shut the writer out. A shared one, since that needs no descriptor for writing; it is asked for as if for an
+// exclusive one, and two of them are never held, since `flock` decides.
+static int set_mark(int descriptor, short type) {
+#if defined(F_OFD_SETLK)
+  struct flock range = {.l_type = type, .l_whence = SEEK_SET};
+  int result;
+  do result = fcntl(descriptor, F_OFD_SETLK, &range);
+  while (result < 0 && errno == EINTR);
+  // Where `flock` is made of record locks, the two are in each other's way, and the one by `flock` is found instead.
+  if (result == 0 || errno == EINVAL || errno == EAGAIN || errno == EACCES) return 0;
+  return -errno;
+#else
+  (void)descriptor;
+  (void)type;
+  return 0;
+#endif
+}
+
 int varve_lock_exclusive(int descriptor) {
   int result;
   do result = flock(descriptor, LOCK_EX | LOCK_NB);
   while (result < 0 && errno == EINTR);
-  if (result == 0) return 1;
-  return errno == EWOULDBLOCK ? 0 : -errno;
+  if (result < 0) return errno == EWOULDBLOCK ? 0 : -errno;
+  result = set_mark(descriptor, F_RDLCK);
+  return result < 0 ? result : 1;
+}
+
+int varve_unlock(int descriptor) {
+  int result;
+  set_mark(descriptor, F_UNLCK);
+  do result = flock(descriptor, LOCK_UN);
+  while (result < 0 && errno == EINTR);
+  return result < 0 ? -errno : 0;
 }
 
 int varve_is_locked(int descriptor) {
   int result;
+#if defined(F_OFD_GETLK)
+  struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  do result = fcntl(descriptor, F_OFD_GETLK, &range);
+  while (result < 0 && errno == EINTR);
+  if (result == 0) return range.l_type == F_UNLCK ? 0 : 1;
+#endif
   do result = flock(descriptor, LOCK_SH | LOCK_NB);
   while (result < 0 && errno == EINTR);
   if (result < 0) return errno == EWOULDBLOCK ? 1 : -errno;

@@ -14,7 +14,7 @@ package struct InspectedStore: Sendable {
   /// The engine.
   let store: LogStore
   /// The state that is shown.
-  private(set) var snapshot: Snapshot
+  let snapshot: Snapshot
   let fileSystem: any FileSystem
 
   /// Opens the store at `path`. Its indexes stay empty.
@@ -45,12 +45,6 @@ package struct InspectedStore: Sendable {
 
   /// What opening found out.
   package var report: RecoveryReport { store.recoveryReport }
-
-  /// Moves on to the newest state, of the same schema.
-  mutating func refresh() throws(StoreError) {
-    try store.refresh()
-    snapshot = store.snapshot()
-  }
 
   /// Where a record stands, as far as that can be told.
   func location(of record: RecordID) -> StoreError.Location {

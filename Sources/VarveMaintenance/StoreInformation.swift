@@ -90,12 +90,15 @@ extension InspectedStore {
     var shown = self
     var attempt = 0
     while true {
-      let files = try StoreFiles(at: path, fileSystem, without: report.unlistedFiles)
+      let files = try StoreFiles(at: path, fileSystem, without: shown.report.unlistedFiles)
       // A segment that is gone was compacted away since: then files and state are of two moments.
       let isOfOneMoment = shown.store.statistics().segments.allSatisfy { files.sizes[$0.file] != nil }
       if isOfOneMoment || attempt == InspectedStore.lookCountMax { return shown.information(files) }
       attempt += 1
-      try shown.refresh()
+      // Not refreshed: what opening found out is shown as well, and has to be of the same moment.
+      do { shown = try InspectedStore(at: path, fileSystem: fileSystem) } catch {
+        throw error as? StoreError ?? StoreError(.corrupt, "\(error)", at: .init(file: path), cause: error)
+      }
     }
   }
 

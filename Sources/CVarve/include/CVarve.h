@@ -140,9 +140,13 @@ void varve_share_with_group_of(int directory, int file);
 int varve_sync_file(int descriptor);
 /// Makes all changes of the folder's entries durable: `fsync`, or `F_FULLFSYNC` where that is needed.
 int varve_sync_directory(int descriptor);
-/// `flock` with `LOCK_EX | LOCK_NB`. Returns 1 when the lock was taken and 0 when somebody else holds it.
+/// `flock` with `LOCK_EX | LOCK_NB`, and `fcntl` with `F_OFD_SETLK` for those who ask. Returns 1 when the lock was taken
+/// and 0 when somebody else holds it.
 int varve_lock_exclusive(int descriptor);
-/// Whether somebody holds the lock: `flock` with `LOCK_SH | LOCK_NB`, given back at once. 1 for yes, 0 for no.
+/// Gives the lock back: `flock` with `LOCK_UN`.
+int varve_unlock(int descriptor);
+/// Whether somebody holds the lock: `fcntl` with `F_OFD_GETLK`, which takes nothing; where the system does not know that,
+/// `flock` with `LOCK_SH | LOCK_NB`, given back at once. 1 for yes, 0 for no.
 int varve_is_locked(int descriptor);
 /// Writes the name of this process's program into `name`, ended by a zero byte, and cut if need be.
 void varve_program_name(char *name, size_t length);

@@ -45,6 +45,14 @@ package final class CommitHub: Sendable {
     for inbox in inboxes { inbox.post(events, snapshot) }
   }
 
+  /// Passes on that records stand elsewhere in `snapshot`, though none of them changed.
+  func publishMoves(in snapshot: Snapshot) {
+    let inboxes = state.withLock { state in state.entries.compactMap(\.inbox) }
+    for inbox in inboxes {
+      inbox.post([ChangeEvent(origin: nil, inserted: [], updated: [], deleted: [])], snapshot)
+    }
+  }
+
   /// How many inboxes are alive.
   var listenerCount: Int { state.withLock { $0.entries.count { $0.inbox != nil } } }
 }

@@ -55,8 +55,13 @@ package final class StoreCoordinator: Sendable {
     try refreshing.withLock {
       let before = store.snapshot()
       let records = try store.refresh().changedRecords.filter { $0.entity != ReservedRecord.entity }
-      if records.isEmpty { return false }
       let after = store.snapshot()
+      if records.isEmpty {
+        // Nothing changed but where records stand. The contexts move on all the same, or else their snapshots would keep
+        // the segments that were compacted away.
+        if after.retirementCount != before.retirementCount { hub.publishMoves(in: after) }
+        return false
+      }
       let event = ChangeEvent(
         origin: nil, inserted: records.filter { !before.contains($0) && after.contains($0) },
         updated: records.filter { before.contains($0) && after.contains($0) },

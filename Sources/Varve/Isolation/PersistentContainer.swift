@@ -92,7 +92,7 @@ public final class PersistentContainer: Sendable {
   ///
   /// - Returns: Whether objects changed.
   /// - Throws: ``PersistenceError`` with the code `schemaChanged` when another program has changed the schema: open the
-  ///   container again. `closed`, `storeNotFound`, `damaged`, `newerFormat`, `permissionDenied` or `storeFailure`. Everything
+  ///   container again. `closed`, `storeNotFound`, `locked` when the store changed too fast to be read, `damaged`, `newerFormat`, `permissionDenied` or `storeFailure`. Everything
   ///   stays as it was then.
   /// - Complexity: O(bytes that were saved since).
   @discardableResult

@@ -104,7 +104,9 @@ final class PosixDirectoryLock: DirectoryLock {
       return isHeld
     }
     guard wasHeld else { return }
-    // The descriptor first: whoever finds the registry free must find the file free.
+    // The file first: whoever finds the registry free must find the file free. The lock is given back by name, since a
+    // descriptor that a child has inherited would keep it.
+    _ = try? descriptor.use { number throws(SystemError) in try SystemCalls.unlock(number) }
     descriptor.close()
     LockRegistry.release(identity)
   }

@@ -180,8 +180,11 @@ extension SystemCalls {
   /// - Returns: Whether it was taken; if not, somebody else holds it.
   static func lock(_ descriptor: Int32) throws(SystemError) -> Bool { try check(varve_lock_exclusive(descriptor)) == 1 }
 
-  /// Whether somebody holds the lock of the file. The corresponding C function is `flock`, twice: a shared lock is taken,
-  /// and given back at once.
+  /// Gives the lock of the file back. The corresponding C function is `flock`.
+  static func unlock(_ descriptor: Int32) throws(SystemError) { try check(varve_unlock(descriptor)) }
+
+  /// Whether somebody holds the lock of the file. The corresponding C function is `fcntl` with `F_OFD_GETLK`, which takes
+  /// nothing; where the system does not know that, `flock`, twice: a shared lock is taken, and given back at once.
   static func isLocked(_ descriptor: Int32) throws(SystemError) -> Bool { try check(varve_is_locked(descriptor)) == 1 }
 
   /// The name of this process's program, without anything that a terminal could take for a command.

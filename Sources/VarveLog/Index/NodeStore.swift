@@ -183,10 +183,12 @@ package final class NodeStore: @unchecked Sendable {
   ///
   /// By the committer, without the state lock.
   ///
+  /// - Returns: Whether blocks beyond the limit of the store remain.
   /// - Complexity: O(1) when there is nothing to do, else O(`limit`).
-  package func trim(limit: Int = 256) {
+  @discardableResult
+  package func trim(limit: Int = 256) -> Bool {
     if unsafe !state.pointee.releasedOwners.isEmpty { unsafe state.pointee.releasedOwners = [] }
-    guard unsafe state.pointee.unusedByteCount > unusedByteCountMax else { return }
+    guard unsafe state.pointee.unusedByteCount > unusedByteCountMax else { return false }
     var remaining = limit
     for sizeClass in (2..<NodeStore.sizeClassLimit).reversed() {
       while remaining > 0, unsafe state.pointee.unusedByteCount > unusedByteCountMax {
@@ -198,6 +200,7 @@ package final class NodeStore: @unchecked Sendable {
         remaining -= 1
       }
     }
+    return unsafe remaining == 0 && state.pointee.unusedByteCount > unusedByteCountMax
   }
 
   /// Gives one unused block back to the system; the last block of the list takes its number.

@@ -189,11 +189,17 @@ package final class PublishedState: Sendable {
     }
   }
 
-  /// Gives back what no snapshot can see any more, without waiting for the next publication: the room of removed files
-  /// comes back with their mappings. By the committer.
-  package func giveBack() {
-    core.guarded.withLock { _ in _ = core.nodes.reclaim() }
-    core.nodes.trim()
+  /// Gives back what no snapshot can see any more, and lets snapshots beyond the budget expire, without waiting for the
+  /// next publication: the room of removed files comes back with their mappings. By the committer.
+  ///
+  /// - Returns: Whether there may be more to give back; one call takes a bounded time.
+  @discardableResult
+  package func giveBack() -> Bool {
+    let isLeft = core.guarded.withLock { contents in
+      if let budget { core.expire(contents, budget) }
+      return core.nodes.reclaim()
+    }
+    return core.nodes.trim() || isLeft
   }
 
   /// The mapped segment of a slot.

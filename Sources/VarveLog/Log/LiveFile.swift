@@ -1,7 +1,7 @@
 /// The file by which a writer tells readers in other processes how far they may read.
 ///
 /// A header, two places for the writer's position that are written by turns, and the generation of the manifest. Stored
-/// through a shared mapping and never synced; nothing that opening or recovery decides depends on it, since it means
+/// through a shared mapping, or written where that can fail, and never synced; nothing that opening or recovery decides depends on it, since it means
 /// something only while the lock of the store is held. Whoever reads it may come in the middle of a store: then a
 /// checksum is wrong. Those of the positions are seeded with the header's session, so that what an earlier writer left
 /// counts for nothing once the next has written its header.

@@ -37,6 +37,10 @@ public struct RecoveryReport: Equatable, Sendable {
   /// earlier place instead, and nothing is missing.
   public var unusableCheckpoints: [UnusableCheckpoint] = []
 
+  /// Why there is no live file, if the store was opened for writing and goes on without one: then readers in other
+  /// processes read the log to its end, and may see a commit a moment before its sync.
+  public var liveFileFailure: String?
+
   /// Who had the store open for writing while it was opened read-only.
   public var writer: StoreWriter?
 

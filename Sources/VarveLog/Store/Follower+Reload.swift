@@ -7,9 +7,9 @@ extension Follower {
     let fresh = found.builder.state
     guard found.log.manifest.storeUUID == state.manifest.storeUUID,
       fresh.sequence >= state.place.position.sequence
-    else { return nil }
+    else { throw anotherStore }
     let base = published.snapshot()
-    defer { withExtendedLifetime((base, found.builder.nodes)) {} }
+    defer { withExtendedLifetime((base, found.builder.nodes, found.builder.segments)) {} }
     if indexing != nil, let schema = try changedSchema(base.state, fresh) { throw schemaChanged(schema) }
     var update = FollowerUpdate(sequence: fresh.sequence, usage: SegmentUsage())
     update.ends = SegmentEnd.all(of: found.log)
@@ -72,9 +72,9 @@ extension Follower {
       let old = base.objects.location(of: id)
       if old == own { return true }
       update.locations[id] = own
-      // What cannot be read counts as changed: whoever looks at it gets the error.
-      let version = try? fresh.version(of: id)
-      if version == nil || version != (try? base.version(of: id)) { try note(id, old, location) }
+      // What cannot be read counts as changed: whoever looks at it gets the error. The headers say enough.
+      let version = fresh.version(of: id, at: location)
+      if version == nil || version != old.flatMap({ base.version(of: id, at: $0) }) { try note(id, old, location) }
       return true
     }
     try base.objects.forEach { id, location throws(StoreError) in
@@ -83,6 +83,15 @@ extension Follower {
       try note(id, location, nil)
       return true
     }
+  }
+}
+
+extension StoreState {
+  /// The version in the header of a record, without a look at the rest of it; `nil` when none can stand there.
+  fileprivate func version(of id: RecordID, at location: RecordLocation) -> CommitSequence? {
+    let slot = slots[location.slot]
+    guard !location.isAbsent, location.offset + RecordHeader.size <= slot.length else { return nil }
+    return RecordHeader(of: id, at: location.offset, in: slot)?.version
   }
 }
 

@@ -14,6 +14,8 @@ final class Follower: Sendable {
   struct Rest: Equatable {
     var generation: UInt64
     var live: LiveFile.Contents?
+    /// What stands behind the end of the log: a writer that came and died may have left nothing else.
+    var tails: [[UInt8]?]
   }
 
   /// How far the follower is.
@@ -57,11 +59,16 @@ final class Follower: Sendable {
     return LogPlace(log.end, running: last?.file.id == log.end.segment ? last?.running : nil)
   }
 
-  /// The bytes by segment, and the state that they belong to.
-  func figures() -> (SegmentUsage, Snapshot) { state.withLock { ($0.usage, published.snapshot()) } }
+  /// The bytes by segment, the memory of the nodes, and the state that both belong to. Under the lock of the follower,
+  /// since a refresh edits the nodes that are counted.
+  func figures() -> (SegmentUsage, NodeStore.Statistics, Snapshot) {
+    state.withLock { ($0.usage, published.nodeStatistics, published.snapshot()) }
+  }
 
-  /// A snapshot, and where its segments end.
-  func segmentEnds() -> (Snapshot, [SegmentFile: SegmentEnd]) { state.withLock { (published.snapshot(), $0.ends) } }
+  /// A snapshot, where its segments end, and since when its deletes are known, all of one moment.
+  func segmentEnds() -> (Snapshot, [SegmentFile: SegmentEnd], deletesKnownSince: CommitSequence) {
+    state.withLock { (published.snapshot(), $0.ends, $0.manifest.deletesKnownSince) }
+  }
 
   /// Ends following. What was read stays readable.
   func close() { state.withLock { $0.isClosed = true } }
@@ -70,21 +77,32 @@ final class Follower: Sendable {
 
   /// See ``LogStore/refresh()``.
   func refresh() throws(StoreError) -> RefreshReport {
-    try state.withLock { state throws(StoreError) in
+    let report = try state.withLock { state throws(StoreError) in
       if state.isClosed { throw StoreError.closed }
       let update = try nextUpdate(&state)
       return RefreshReport(sequence: state.place.position.sequence, changedRecords: update?.changedRecords ?? [])
     }
+    giveBack()
+    return report
+  }
+
+  /// Gives back what no snapshot can see any more. Not left to the next publication, as in a store that commits: there
+  /// may be none for a long time, an update retires many more nodes than one publication looks at, and the snapshot that
+  /// the update was made from goes behind the publication.
+  ///
+  /// The lock is given up in between, so that readers and other refreshes wait for one step at most.
+  private func giveBack() {
+    while state.withLock({ _ in published.giveBack() }) {}
   }
 
   /// Finds out what is new and takes it over. `nil` when nothing is.
   private func nextUpdate(_ state: inout State) throws(StoreError) -> FollowerUpdate? {
     var manifest = state.manifest
-    var beside = try opener.lookBeside(folder, manifest.storeUUID)
+    var beside = opener.lookBeside(folder, manifest.storeUUID)
     if case .telling(let live) = beside, live.manifestGeneration != manifest.generation {
       // Then the writer is looked at once more, so that all that the manifest names is published.
       manifest = try readManifest(manifest.storeUUID)
-      beside = try opener.lookBeside(folder, manifest.storeUUID)
+      beside = opener.lookBeside(folder, manifest.storeUUID)
     }
     switch beside {
     case .telling(let live):
@@ -97,6 +115,12 @@ final class Follower: Sendable {
       return try reload(&state)
     case .silent:
       state.rest = nil
+      let manifest = try readManifest(state.manifest.storeUUID)
+      // Where a writer that does not say how far it is goes on, nothing stands yet.
+      let tails = tails(manifest, behind: state.place.position)
+      if manifest.generation == state.manifest.generation, tails.allSatisfy({ $0?.allSatisfy { $0 == 0 } == true }) {
+        return nil
+      }
       return try reload(&state)
     case .nobody:
       return try updateAtRest(&state)
@@ -105,9 +129,10 @@ final class Follower: Sendable {
 
   /// With nobody writing the log is read to its end, once.
   private func updateAtRest(_ state: inout State) throws(StoreError) -> FollowerUpdate? {
+    try checkFolder()
     let manifest = try readManifest(state.manifest.storeUUID)
     let live = opener.readLive(folder)
-    let rest = Rest(generation: manifest.generation, live: live)
+    let rest = Rest(generation: manifest.generation, live: live, tails: tails(manifest, behind: state.place.position))
     if state.rest == rest { return nil }
     var update: FollowerUpdate?
     if let closed = manifest.closedEnd, let live, live.header.storeUUID == manifest.storeUUID,
@@ -120,16 +145,45 @@ final class Follower: Sendable {
     if update == nil { update = try reload(&state) }
     // If somebody came meanwhile, the next look shows it.
     state.rest = rest
+    state.rest?.tails = tails(state.manifest, behind: state.place.position)
     return update
+  }
+
+  /// The first bytes of what stands behind a place, in its segment and at the start of those that may come next; `nil`
+  /// for one that cannot be read. A writer may have gone on there without replacing the manifest.
+  private func tails(_ manifest: Manifest, behind place: LogPosition) -> [[UInt8]?] {
+    manifest.logSegments.filter { $0.file.id >= place.segment && !$0.isSealed || $0.file.id == place.segment }
+      .map { segment in
+        guard let file = try? segmentFolder.openFile(StoreLayout.fileName(segment.file), for: .reading) else {
+          return nil
+        }
+        defer { file.close() }
+        let start = segment.file.id == place.segment ? place.offset : UInt64(SegmentHeader.size)
+        return try? file.bytes(at: start, count: FrameHeader.size)
+      }
   }
 
   private func readManifest(_ uuid: StoreUUID) throws(StoreError) -> Manifest {
     guard let (manifest, _) = try opener.readManifest(folder), manifest.storeUUID == uuid else {
-      throw StoreError(
-        .notFound, "The store \(opener.path) is gone, or another one stands in its place. Open it again.",
-        at: .init(file: opener.path))
+      throw anotherStore
     }
     return manifest
+  }
+
+  /// The error for a store that is not the one that was followed, or is as it was before.
+  var anotherStore: StoreError {
+    StoreError(
+      .notFound,
+      "The store \(opener.path) is gone, or another one stands in its place, which may be an older state of the same "
+        + "store. Open it again.", at: .init(file: opener.path))
+  }
+
+  /// Throws when another folder stands at the path. One that was moved away is the store that was followed, but whoever
+  /// opens that path does not write to it. Looked at only when nobody writes, since it resolves the path.
+  private func checkFolder() throws(StoreError) {
+    // A relative path may lead nowhere any more, since the process has another working folder.
+    guard let now = try? opener.fileSystem.openDirectory(at: opener.path) else { return }
+    if now.identity != folder.identity { throw anotherStore }
   }
 
   /// Publishes an update, and notes what is known with it.
@@ -140,6 +194,8 @@ final class Follower: Sendable {
     }
     for (slot, mapped) in update.mapped { state.segments[mapped.file] = Known(slot: slot, mapped: mapped) }
     state.ends.merge(update.ends) { _, new in new }
+    // Of segments to which nothing leads nobody asks.
+    if !update.retired.isEmpty { state.ends = state.ends.filter { state.segments[$0.key] != nil } }
     state.usage = update.usage
     for slot in update.retired { state.usage.remove(slot) }
     state.manifest = manifest

@@ -68,7 +68,7 @@ extension LogStore {
   ///   file system throws, and `.poisoned`. Not after closing: what was read by then stays readable.
   /// - Complexity: O(segments), and a sync.
   public func changes(since: CommitSequence) throws(StoreError) -> ChangeSet {
-    let (snapshot, ends) = try segmentEnds()
+    let (snapshot, ends, followed) = try segmentEnds()
     guard since <= snapshot.sequence else {
       throw StoreError(
         .invalidArgument,
@@ -76,7 +76,7 @@ extension LogStore {
           + "this store.", at: .init(sequence: since))
     }
     // Looked at after the snapshot was taken: what nobody had forgotten by now, the snapshot has.
-    let known = context.manifests.current.deletesKnownSince
+    let known = followed ?? context.manifests.current.deletesKnownSince
     guard since == .zero || known <= since.next else {
       throw StoreError(
         .changesForgotten,
@@ -106,8 +106,15 @@ extension LogStore {
 
   /// A snapshot, and where its segments end, of one moment. All of it is on the device, in a store that is written to:
   /// what a loss of power takes back gives its sequence to something else.
-  private func segmentEnds() throws(StoreError) -> (Snapshot, [SegmentFile: SegmentEnd]) {
-    guard let committer else { return follower?.segmentEnds() ?? (published.snapshot(), [:]) }
+  ///
+  /// For a store that follows also since when its deletes are known: the manifest that its snapshot goes with is not the
+  /// one that it was opened with.
+  private func segmentEnds() throws(StoreError) -> (Snapshot, [SegmentFile: SegmentEnd], CommitSequence?) {
+    if let follower {
+      let (snapshot, ends, known) = follower.segmentEnds()
+      return (snapshot, ends, known)
+    }
+    guard let committer else { return (published.snapshot(), [:], nil) }
     return try committer.queue.withTurn { writer throws(StoreError) in
       if !writer.isClosed, writer.durable.sequence < writer.lastSequence {
         try writer.checkIsUsable()
@@ -118,7 +125,7 @@ extension LogStore {
         let file = SegmentFile(kind: .log, id: active.id)
         ends[file] = SegmentEnd(offset: active.end, lastSequence: writer.lastSequence)
       }
-      return (published.snapshot(), ends)
+      return (published.snapshot(), ends, nil)
     }
   }
 }

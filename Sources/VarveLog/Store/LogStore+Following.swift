@@ -31,7 +31,8 @@ extension LogStore {
   /// reading files, and waits for nobody who writes.
   ///
   /// - Throws: `.schemaChanged` when another program has changed the schema of a store that was opened with an indexing:
-  ///   open it again. `.closed`, `.notFound` when the store is gone, `.corrupt`, `.newerFormat`, `.locked` when it changed
+  ///   open it again. `.closed`, `.notFound` when the store is gone, or another one or an older state of it stands in its
+  ///   place, `.corrupt`, `.newerFormat`, `.locked` when it changed
   ///   too fast to be read, what the file system throws. The store shows what it showed then.
   /// - Complexity: O(bytes committed since + records copied by compactions since). When the writer has gone without closing
   ///   the store, does not say how far it is, or has compacted away commits that were not read yet, O(records) and as an

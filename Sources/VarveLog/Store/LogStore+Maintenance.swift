@@ -77,7 +77,7 @@ extension LogStore {
     }
     // Of the same moment as the figures, and held as long as its nodes are walked.
     let followed = follower?.figures()
-    let snapshot = kept?.3 ?? followed?.1 ?? published.snapshot()
+    let snapshot = kept?.3 ?? followed?.2 ?? published.snapshot()
     defer { withExtendedLifetime(snapshot) {} }
     let state = snapshot.state
     statistics.recordCount = state.objects.count
@@ -85,8 +85,8 @@ extension LogStore {
     statistics.lastSequence = state.sequence
     let usage = kept?.0 ?? followed?.0 ?? SegmentUsage()
     statistics.commits = kept?.1 ?? CommitStatistics()
-    // Without a committer nobody changes the nodes.
-    let nodes = kept?.2 ?? published.nodeStatistics
+    // Without committer and follower nobody changes the nodes.
+    let nodes = kept?.2 ?? followed?.1 ?? published.nodeStatistics
     statistics.indexByteCount = nodes.liveByteCount
     statistics.pinnedIndexByteCount = nodes.retiredByteCount
     statistics.oldestHeldSequence = published.oldestHeldSequence

@@ -34,7 +34,7 @@ public final class LogStore: Sendable {
 
   init(_ found: StoreOpener.Found, options: StoreOptions, indexing: (any RowIndexing)?) throws(StoreError) {
     var builder = found.builder
-    recoveryReport = found.log.report
+    var report = found.log.report
     uuid = found.log.manifest.storeUUID
     self.options = options
     let context = StoreContext(
@@ -42,9 +42,11 @@ public final class LogStore: Sendable {
     self.context = context
     lock = Guarded(found.lock)
     guard !options.isReadOnly else {
+      recoveryReport = report
       committer = nil
       checkpointer = nil
-      published = PublishedState(builder.state, nodes: builder.nodes, segments: builder.segments)
+      published = PublishedState(
+        builder.state, nodes: builder.nodes, segments: builder.segments, budget: options.snapshotBudget)
       follower = Follower(found, published: published, indexing: indexing)
       return
     }
@@ -54,7 +56,8 @@ public final class LogStore: Sendable {
     var writer = LogWriter(resuming: found.log, context: context)
     try writer.reopenSegments(of: found.log, &builder)
     writer.usage = builder.usage
-    try writer.openLive()
+    report.liveFileFailure = writer.openLive()?.message
+    recoveryReport = report
     published = PublishedState(
       builder.state, nodes: builder.nodes, segments: builder.segments, budget: options.snapshotBudget)
     let isAutomatic = options.compactsAutomatically

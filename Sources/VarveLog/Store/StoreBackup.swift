@@ -244,11 +244,22 @@ extension LogStore {
     var manifest = log.manifest
     var active: SegmentFile?
     manifest.segments.removeAll { log.abandoned.contains($0.file) }
-    for segment in log.chain where manifest.segment(segment.file.id)?.isSealed == false {
+    for segment in log.chain {
+      guard let listed = manifest.segment(segment.file.id) else { continue }
+      // The manifest can name the end of a full segment before the writer has published the last commits in it: for the
+      // backup it is the one in which the log ends.
+      let isCut = listed.isSealed && segment.end < listed.logicalEnd
+      if listed.isSealed && !isCut { continue }
       if segment.file == log.chain.last?.file { active = segment.file }
       let isFull = segment.file != active
       manifest.updateSegment(segment.file.id) { listed in
-        guard isFull else { return }
+        if !isFull {
+          listed.isSealed = false
+          listed.logicalEnd = 0
+          listed.firstSequence = .zero
+          listed.lastSequence = .zero
+          return
+        }
         listed.isSealed = true
         listed.logicalEnd = segment.end
         listed.firstSequence = segment.firstSequence

@@ -6,7 +6,8 @@
 
 /// Reading without the lock, beside a process that writes.
 ///
-/// 1. The manifest is read, **then** the writer is looked at: so everything that the manifest names was published by then.
+/// 1. The manifest is read, **then** the writer is looked at: so everything that the manifest names was published by then,
+///    but for the end of a segment that was filled by commits that wait for their publication together.
 /// 2. All files are opened and read, the log up to the commit that the writer has published, and no byte behind it.
 /// 3. If a file that the manifest lists is gone, or the log does not reach that commit, a compaction came in between:
 ///    then all is done anew. If the log does reach it, what was read is whole, whatever happened since: a full segment
@@ -31,15 +32,21 @@ extension StoreOpener {
     }
   }
 
-  /// Looks who has the store open for writing, and how far it is.
-  func lookBeside(_ folder: any Directory, _ uuid: StoreUUID) throws(StoreError) -> Beside {
+  /// Looks who has the store open for writing, and how far it is. That one of the two files cannot be looked at keeps
+  /// nobody from reading: then nothing is told, or somebody may be there.
+  func lookBeside(_ folder: any Directory, _ uuid: StoreUUID) -> Beside {
     // Locked by the writer once it has filled it: so what a dead one left is never believed.
-    if try folder.isLocked(StoreLayout.live), let live = readLive(folder), live.header.storeUUID == uuid,
+    if isLocked(StoreLayout.live, in: folder) == true, let live = readLive(folder), live.header.storeUUID == uuid,
       live.position.stage == .open
     {
       return .telling(live)
     }
-    return try folder.isLocked(StoreLayout.lock) ? .silent : .nobody
+    return isLocked(StoreLayout.lock, in: folder) ?? true ? .silent : .nobody
+  }
+
+  /// Whether a file is locked. `nil` when that cannot be told.
+  private func isLocked(_ name: String, in folder: any Directory) -> Bool? {
+    do throws(StoreError) { return try folder.isLocked(name) } catch { return nil }
   }
 
   /// What the live file says. `nil` when there is none, or none that can be read.
@@ -71,15 +78,17 @@ extension StoreOpener {
   /// Reads the store without a lock, as it was after one commit.
   func readBesideWriter(_ folder: any Directory) throws(StoreError) -> Found {
     var attempt = 0
-    var lastFailure: StoreError?
+    var last: (failure: StoreError, generation: UInt64)?
     while true {
       guard let (manifest, usedSingleBody) = try readManifest(folder) else {
         throw StoreError(.notFound, "There is no store at \(path).", at: .init(file: path))
       }
       var failure: StoreError?
       do throws(StoreError) {
-        let beside = try lookBeside(folder, manifest.storeUUID)
-        var found = try read(folder, manifest, nil, through: beside.limit)
+        let beside = lookBeside(folder, manifest.storeUUID)
+        // A checkpoint that is damaged cannot be told from one that was replaced, if the manifest changes all the time.
+        let withCheckpoints = attempt < StoreOpener.attemptsWithCheckpointsMax
+        var found = try read(folder, manifest, nil, through: beside.limit, withCheckpoints: withCheckpoints)
         if try isOfOneMoment(found, beside, manifest, folder) {
           found.log.report.usedSingleManifestBody = usedSingleBody
           found.log.report.writer = writer(beside, folder)
@@ -91,19 +100,29 @@ extension StoreOpener {
         guard error.code == .corrupt || error.code == .notFound else { throw error }
         failure = error
       }
-      // Damage stays where it is, and so does what it is judged by: the message names the proven end.
-      if let failure, failure.location == lastFailure?.location, failure.message == lastFailure?.message {
-        throw failure
+      if let failure {
+        // Damage stays where it is, and so does what it is judged by: the message names the proven end. What is missing
+        // while the manifest changes was compacted away, even if it is the same file twice.
+        if let last, last.failure.location == failure.location, last.failure.message == failure.message,
+          last.generation == manifest.generation
+        {
+          throw failure
+        }
+        last = (failure, manifest.generation)
       }
-      lastFailure = failure
-      guard attempt < StoreOpener.attemptsBesideWriterMax else { throw failure ?? changesTooFast }
+      guard attempt < StoreOpener.attemptsBesideWriterMax else {
+        if let failure, try isUnchanged(manifest, in: folder) { throw failure }
+        throw changesTooFast
+      }
       attempt += 1
       usleep(useconds_t(1000 * attempt))
     }
   }
 
-  /// How often a store that changes meanwhile is read anew: about a second in all.
+  /// How often a store that changes meanwhile is read anew: about a second in all, and the reading.
   private static let attemptsBesideWriterMax = 50
+  /// How often with its checkpoints.
+  private static let attemptsWithCheckpointsMax = 10
 
   /// Whether what was read is one state of the store, published as a whole.
   private func isOfOneMoment(
@@ -111,7 +130,7 @@ extension StoreOpener {
   ) throws(StoreError) -> Bool {
     switch beside {
     case .telling(let live):
-      switch try lookBeside(folder, manifest.storeUUID) {
+      switch lookBeside(folder, manifest.storeUUID) {
       case .nobody: return true
       case .telling(let now): return now.header.session == live.header.session
       // Another writer has come, and what was read was said by the one before.
@@ -119,10 +138,10 @@ extension StoreOpener {
       }
     case .nobody:
       // Who came meanwhile may have written something that it has not yet published.
-      guard try lookBeside(folder, manifest.storeUUID) == .nobody else { return false }
+      guard lookBeside(folder, manifest.storeUUID) == .nobody else { return false }
       return try isUnchanged(manifest, in: folder)
     case .silent:
-      guard try lookBeside(folder, manifest.storeUUID) == .silent else { return false }
+      guard lookBeside(folder, manifest.storeUUID) == .silent else { return false }
       // A segment that was listed as the one in use can have been filled and compacted away meanwhile: that it is
       // missing is then no end of the log.
       return found.log.abandoned.isEmpty ? true : try isUnchanged(manifest, in: folder)

@@ -4,10 +4,11 @@ extension StoreOpener {
   /// A checkpoint is never a reason to refuse, and never trusted further than its checksums and the files reach: if
   /// anything does not fit, the older one is tried, then the log alone, which decides.
   func readLog(
-    _ folder: any Directory, _ segmentFolder: any Directory, _ manifest: Manifest, through limit: LogPosition?
+    _ folder: any Directory, _ segmentFolder: any Directory, _ manifest: Manifest, through limit: LogPosition?,
+    withCheckpoints: Bool
   ) throws(StoreError) -> (RecoveredLog, StateBuilder) {
     var unusable: [RecoveryReport.UnusableCheckpoint] = []
-    for listed in options.usesCheckpoints ? manifest.checkpoints : [] {
+    for listed in withCheckpoints ? manifest.checkpoints : [] {
       do throws(StoreError) {
         let loaded = try CheckpointLoader(folder: segmentFolder, manifest: manifest).load(listed)
         var builder = loaded.builder

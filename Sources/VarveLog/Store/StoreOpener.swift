@@ -190,7 +190,8 @@ struct StoreOpener {
   // MARK: Log
 
   func read(
-    _ folder: any Directory, _ manifest: Manifest, _ lock: (any DirectoryLock)?, through limit: LogPosition? = nil
+    _ folder: any Directory, _ manifest: Manifest, _ lock: (any DirectoryLock)?, through limit: LogPosition? = nil,
+    withCheckpoints: Bool = true
   ) throws(StoreError) -> Found {
     let segmentFolder: any Directory
     do throws(StoreError) {
@@ -200,7 +201,8 @@ struct StoreOpener {
         .corrupt, "The store \(path) has no folder of segments. Nothing was changed. Restore it from a backup.",
         at: .init(file: StoreLayout.segmentFolder), cause: error)
     }
-    var (log, builder) = try readLog(folder, segmentFolder, manifest, through: limit)
+    var (log, builder) = try readLog(
+      folder, segmentFolder, manifest, through: limit, withCheckpoints: withCheckpoints && options.usesCheckpoints)
     builder.state.verifiesEveryRead = options.verifiesEveryRead
     builder.state.sequence = log.end.sequence
     let names = try segmentFolder.list()

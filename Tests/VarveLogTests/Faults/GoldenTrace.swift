@@ -35,14 +35,8 @@ enum GoldenTrace {
       list .
       open live: for writing: notFound
       create live
-      size live
       write live: 512 at 0
       map live: 512 for writing
-      store word live: at 0
-      store live: 64 at 128
-      store word live: at 256
-      store live: 120 at 8
-      store word live: at 0
       lock live
       close live
       """
@@ -68,7 +62,8 @@ enum GoldenTrace {
       store segments/0000000000000001.log: 120 at 136
       store word segments/0000000000000001.log: at 128
       sync segments/0000000000000001.log
-      store live: 64 at 192
+      store live: 56 at 192
+      store word live: at 248
       """
     ),
     (
@@ -77,7 +72,8 @@ enum GoldenTrace {
       store segments/0000000000000001.log: 120 at 264
       store word segments/0000000000000001.log: at 256
       sync segments/0000000000000001.log
-      store live: 64 at 128
+      store live: 56 at 128
+      store word live: at 184
       """
     ),
     (
@@ -85,7 +81,8 @@ enum GoldenTrace {
       """
       store segments/0000000000000001.log: 120 at 392
       store word segments/0000000000000001.log: at 384
-      store live: 64 at 192
+      store live: 56 at 192
+      store word live: at 248
       """
     ),
     (
@@ -95,7 +92,8 @@ enum GoldenTrace {
       store segments/0000000000000001.log: 3080 at 520
       store word segments/0000000000000001.log: at 512
       sync segments/0000000000000001.log
-      store live: 64 at 128
+      store live: 56 at 128
+      store word live: at 184
       """
     ),
     (
@@ -122,7 +120,8 @@ enum GoldenTrace {
       store word segments/0000000000000002.log: at 128
       sync segments/0000000000000001.log
       sync segments/0000000000000002.log
-      store live: 64 at 192
+      store live: 56 at 192
+      store word live: at 248
       """
     ),
     (
@@ -205,7 +204,8 @@ enum GoldenTrace {
       sync folder .
       close manifest.new
       store word live: at 256
-      store live: 64 at 128
+      store live: 56 at 128
+      store word live: at 184
       unlock live
       unlock lock
       """
@@ -247,13 +247,8 @@ enum GoldenTrace {
       open segments/0000000000000003.log: for writing
       map segments/0000000000000003.log: 4096 for writing
       open live: for writing
-      size live
+      write live: 512 at 0
       map live: 512 for writing
-      store word live: at 0
-      store live: 64 at 128
-      store word live: at 256
-      store live: 120 at 8
-      store word live: at 0
       lock live
       close live
       """
@@ -265,7 +260,8 @@ enum GoldenTrace {
       store segments/0000000000000003.log: 120 at 136
       store word segments/0000000000000003.log: at 128
       sync segments/0000000000000003.log
-      store live: 64 at 192
+      store live: 56 at 192
+      store word live: at 248
       """
     ),
     (
@@ -305,13 +301,8 @@ enum GoldenTrace {
       list segments
       list .
       open live: for writing
-      size live
+      write live: 512 at 0
       map live: 512 for writing
-      store word live: at 0
-      store live: 64 at 128
-      store word live: at 256
-      store live: 120 at 8
-      store word live: at 0
       lock live
       close live
       """
@@ -346,13 +337,15 @@ enum GoldenTrace {
       store segments/0000000000000005.log: 120 at 136
       store word segments/0000000000000005.log: at 128
       sync segments/0000000000000005.log
-      store live: 64 at 192
+      store live: 56 at 192
+      store word live: at 248
       """
     ),
     (
       "close without a change",
       """
-      store live: 64 at 192
+      store live: 56 at 192
+      store word live: at 248
       unlock live
       unlock lock
       """

@@ -145,7 +145,8 @@ import VarveTestSupport
     }
   }
 
-  @Test func `where there is no room for a live file the store goes on without one, and no old one is believed`() throws {
+  @Test func `where there is no room for a live file the store goes on without one, and no old one is believed`() throws
+  {
     let base = MemoryFileSystem()
     let files = FailingFileSystem(base)
     let store = try TestStore(files: base, behind: files)

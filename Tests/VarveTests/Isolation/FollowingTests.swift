@@ -48,6 +48,28 @@ import VarveTestSupport
     #expect(throws: PersistenceError.self) { try reader.refresh() }
   }
 
+  @Test func `moves its contexts on when nothing changed but where records stand`() async throws {
+    let (writer, reader) = try containers()
+    let mine = writer.newBackgroundContext()
+    let milk = Food.make("Milk", in: mine)
+    for number in 0..<20 {
+      milk.name = "Milk \(number)"
+      try mine.save()
+    }
+    try await reader.refresh()
+    let theirs = reader.newBackgroundContext()
+    let seen = try #require(try theirs.fetch(Food.fetchRequest()).first)
+    #expect(seen.name == "Milk 19")
+    try await writer.compact()
+    #expect(try await !reader.refresh())
+    let newest = reader.coordinator.makeSnapshot()
+    #expect(newest.sequence == theirs.sequence)
+    #expect(newest.retirementCount > theirs.core.snapshot.retirementCount)
+    theirs.mergePending()
+    #expect(theirs.core.snapshot.retirementCount == newest.retirementCount)
+    #expect(seen.name == "Milk 19")
+  }
+
   @Test func `keeps what its contexts have, through compactions`() async throws {
     let (writer, reader) = try containers()
     let mine = writer.newBackgroundContext()
