@@ -15,7 +15,9 @@ struct Debgraph {
     commands: [importArchive, show, needs, neededBy, sections, stats],
     describing: { error in
       guard let error = error as? PersistenceError else { return "\(error)" }
-      return ([error.message] + error.details.map { "  \($0.message)" }).joined(separator: "\n")
+      let place = (error.cause as? StoreError).map { "\($0.location)" } ?? ""
+      return ([error.message + (place.isEmpty ? "" : " [\(place)]")] + error.details.map { "  \($0.message)" })
+        .joined(separator: "\n")
     })
 
   static let store = Operand("STORE", "the folder of the store, such as deb.varve")
@@ -38,6 +40,8 @@ struct Debgraph {
     let container = try PersistentContainer.open(at: path, model: Graph.model, options: options)
     do {
       let code = try work(container)
+      // What properties could not read has made the answer wrong.
+      if let damage = container.viewContext.readError { throw damage }
       try container.close()
       return code
     } catch {

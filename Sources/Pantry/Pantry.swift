@@ -1,5 +1,6 @@
 import CommandLineSupport
 import Varve
+import VarveLog
 
 /// The example application: what is in the kitchen, and until when.
 @main
@@ -14,7 +15,9 @@ struct Pantry {
     commands: [add, list, open, eat, expiring, importFile, export, watch, demo, demoWriter],
     describing: { error in
       guard let error = error as? PersistenceError else { return "\(error)" }
-      return ([error.message] + error.details.map { "  \($0.message)" }).joined(separator: "\n")
+      let place = (error.cause as? StoreError).map { "\($0.location)" } ?? ""
+      return ([error.message + (place.isEmpty ? "" : " [\(place)]")] + error.details.map { "  \($0.message)" })
+        .joined(separator: "\n")
     })
 
   static func main() async {

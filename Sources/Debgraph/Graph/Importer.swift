@@ -174,6 +174,8 @@ struct Importer {
   /// Saves what came together, if anything changed, and lets go of its objects.
   private mutating func saveBatch() throws {
     pendingCount = 0
+    // What could not be read looked like something else, and was perhaps replaced.
+    if let damage = context.readError { throw damage }
     if context.hasChanges {
       // Safe against a crash of this process at once, and against one of the machine when the store is closed.
       try context.save(durability: .system)

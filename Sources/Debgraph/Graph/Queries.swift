@@ -9,7 +9,7 @@ enum Queries {
 
   /// What a package names in Depends and Pre-Depends, every alternative. In no order; without what it names itself.
   static func direct(_ package: Package) -> Set<Package> {
-    Set(package.dependencies.lazy.filter { $0.kind.isNeed }.map(\.target))
+    Set(needs(among: package.dependencies).map(\.target))
   }
 
   /// All that can be reached from a package by ``direct(_:)``, without the package itself.
@@ -25,6 +25,12 @@ enum Queries {
 
   /// The packages that name a package in Depends or Pre-Depends.
   static func needing(_ package: Package) -> Set<Package> {
-    Set(package.dependents.lazy.filter { $0.kind.isNeed }.map(\.source))
+    Set(needs(among: package.dependents).map(\.source))
+  }
+
+  /// Those in Depends and Pre-Depends. One that cannot be read is left out: the context knows why, and no answer is given
+  /// then.
+  private static func needs(among dependencies: Set<Dependency>) -> [Dependency] {
+    dependencies.filter { $0.kind.isNeed && $0.readError == nil }
   }
 }

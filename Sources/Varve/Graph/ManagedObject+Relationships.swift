@@ -15,9 +15,13 @@ extension ManagedObject {
 
   /// Reads the to-one relationship in a slot whose property is not optional. For accessors that `@Entity` writes.
   ///
-  /// Traps when there is no object: before it was set, or when the object that it leads to was deleted.
+  /// Traps when there is no object: before it was set, when the object that it leads to was deleted, or when this object
+  /// cannot be read, which ``readError`` says after any attribute was.
   public final func _requiredObject<Target: ManagedObject>(at slot: Int) -> Target {
     guard let object: Target = _object(at: slot) else {
+      if let readError {
+        trap("\(self).\(entity.name(ofSlot: slot)) cannot be read. Look at readError before. \(readError)")
+      }
       trap(
         "\(self).\(entity.name(ofSlot: slot)) leads to no object: it was not set yet, or what it led to was deleted. "
           + "Declare the relationship as optional if that may be.")

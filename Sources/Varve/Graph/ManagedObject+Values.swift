@@ -45,6 +45,7 @@ extension ManagedObject {
     let aside = ensureAside()
     if aside.readError == nil { aside.readError = error }
     state.insert(.unreadable)
+    core.context?.noteReadError(error)
   }
 
   final func ensureAside() -> ObjectAside {

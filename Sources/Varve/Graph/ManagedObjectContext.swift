@@ -45,6 +45,12 @@ public final class ManagedObjectContext {
 
   static let sweepCountMin = 1024
 
+  /// The first thing that a property of an object of this context could not read since the context was made or reset.
+  /// Such a property has read as a placeholder, and what was computed from it is not to
+  /// be believed: whoever answers or saves from many properties looks here once at the end, instead of at
+  /// ``ManagedObject/readError`` each time.
+  public private(set) var readError: PersistenceError?
+
   /// A name for people and for the log: it stands in each commit that the context makes.
   public var name: String?
 
@@ -97,6 +103,10 @@ extension ManagedObjectContext {
     listed.filter { $0.state.contains(.deleted) && $0.state.isPending }
   }
 
+  func noteReadError(_ error: PersistenceError) {
+    if readError == nil { readError = error }
+  }
+
   /// How many objects the context knows: those in use, those with changes, and some that were in use lately.
   public var registeredObjectCount: Int { table.count }
 
@@ -117,6 +127,7 @@ extension ManagedObjectContext {
     listed = []
     pendingIndexes = nil
     misuses = [:]
+    readError = nil
     withExtendedLifetime(forgotten) {}
   }
 }

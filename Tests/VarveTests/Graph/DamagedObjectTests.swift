@@ -60,9 +60,11 @@ import VarveTestSupport
   @Test func `reads as placeholders, says why, and is refused by a save`() throws {
     let shelf = try #require(try context.existingObject(with: ids[0]).shelf)
     let damaged = try #require(shelf.foods.first { $0.id == ids[1] })
-    #expect(damaged.isFault && damaged.readError == nil)
+    #expect(damaged.isFault && damaged.readError == nil && context.readError == nil)
     #expect(damaged.name == "" && damaged.number == 0 && damaged.barcode == nil)
     expectDamage(damaged.readError)
+    // Whoever read many finds out at the end.
+    expectDamage(context.readError)
     expectDamage(#expect(throws: PersistenceError.self) { try damaged.value(forName: "name") })
     damaged.name = "Guess"
     #expect(damaged.name == "Guess")
@@ -72,6 +74,8 @@ import VarveTestSupport
     #expect(!context.hasChanges)
     try context.existingObject(with: ids[2]).name = "Changed"
     try context.save()
+    context.reset()
+    #expect(context.readError == nil)
     #expect(try context.existingObject(with: ids[2]).name == "Changed")
   }
 
