@@ -8,7 +8,7 @@ extension VarveTool {
   static let compact = Command(
     "compact", "Give back the room that old versions of records take.",
     discussion: """
-      No other program may have the store open; if one has, its process ID is named and the exit code is 2. Whatever
+      No other program may have the store open for writing; if one has, its process ID is named and the exit code is 2. Whatever
       moment it is interrupted at, nothing is lost. Exit code 2 also when the store does not open, such as for damage in
       its log: then nothing is changed. Exit code 1 when files whose damage is met while they are copied had to be left
       alone. In both cases verify finds all that is wrong.

@@ -57,9 +57,8 @@ public final class ManagedObjectContext {
   /// Who changes things through this context, as it stands in each commit.
   public var transactionAuthor: String?
 
-  /// Whether the context takes over what others commit without being told. If so, it does that at the end of a save and
-  /// at the start of a block that the container runs on it; the view context also by a task of its own on the main
-  /// actor, so that it follows between two other pieces of work there. Otherwise it stays where it is until it saves or
+  /// Whether the context takes over what others commit without being told. If so, it does that at the end of a save; the
+  /// view context also by a task of its own on the main actor, so that it follows between two other pieces of work there. Otherwise it stays where it is until it saves or
   /// ``mergePending()`` is called. On for the view context, off for others.
   public var automaticallyMergesChangesFromParent = false {
     didSet { if automaticallyMergesChangesFromParent { inbox.remind() } }

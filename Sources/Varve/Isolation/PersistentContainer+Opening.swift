@@ -11,7 +11,7 @@ extension PersistentContainer {
   ///   - location: A URL or path of the store's folder, which is made if need be, in a folder that exists; or
   ///     `.inMemory`.
   ///   - model: The classes of the objects.
-  ///   - options: Read-only opening and limits. Saves name their own durability, `.disk` by default.
+  ///   - options: Read-only opening, limits, and the durability of saves that name none.
   /// - Throws: ``PersistenceError`` with the code `invalidLocation`, `missingParentFolder`, `storeNotFound`,
   ///   `permissionDenied`, `diskFull`, `locked` (naming the process), `damaged`, `notAStore`, `newerFormat`, `modelMismatch`,
   ///   `invalidModel` or `storeFailure`. Nothing is left open.

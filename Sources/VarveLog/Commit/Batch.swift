@@ -127,7 +127,8 @@ public struct Batch: ~Copyable {
     try unsafe body.span.bytes.withUnsafeBytes { bytes throws(StoreError) in try unsafe append(.put, id, bytes) }
   }
 
-  /// Removes the record. Removing one that does not exist is no error and changes nothing.
+  /// Removes the record. Removing one that does not exist is no error: the commit says that it is deleted, as every
+  /// other one does.
   ///
   /// - Throws: `.limitExceeded` when the batch is too large.
   public mutating func delete(_ id: RecordID) throws(StoreError) {

@@ -9,7 +9,8 @@ public enum Durability: Sendable {
 
 /// Whether compactions compress what they copy.
 public enum Compression: Sendable {
-  /// Bodies stay as they are. Nothing has to be decoded when it is read.
+  /// Compactions store bodies without compression. Those that were compressed when they were written
+  /// (``StoreOptions/compressionThreshold``) stay so.
   case none
   /// Bodies are compressed with LZ4 when a compaction copies them, where a sample says that this makes records an eighth
   /// smaller or more. Records that resemble each other share a dictionary in their segment, so that short ones gain, too.
@@ -20,7 +21,7 @@ public enum Compression: Sendable {
 public struct StoreOptions: Sendable {
   /// Opens without writing anything, also beside a writer. Default: `false`.
   public var isReadOnly = false
-  /// Makes a store where there is none. Default: `true`.
+  /// Makes a store where there is none, unless it is opened read-only. Default: `true`.
   public var createsIfMissing = true
   /// The durability of commits that name none. Default: `.disk`.
   public var durability = Durability.disk
@@ -38,7 +39,7 @@ public struct StoreOptions: Sendable {
   /// rows that resemble each other take about half of the room, so that more of them stay in memory. Decoding a
   /// record costs some 20 to 40 ns where many are read in a call. A scan, which costs little else, takes about three times
   /// as long, and so may a random read after another take half as long again, since the two overlap less. With `.none`
-  /// nothing has to be decoded. Either way all forms can be read.
+  /// only longer bodies have to be decoded, those of ``compressionThreshold``. Either way all forms can be read.
   public var compression = Compression.compacted
   /// Compares the checksum at every read, instead of at the first read of each record since its segment was mapped.
   /// Default: `false`.
@@ -55,6 +56,9 @@ public struct StoreOptions: Sendable {
   public var compactionByteRateLimit = 0
   /// Seconds after which a snapshot that is not the newest any more expires: reading through it throws
   /// `.snapshotExpired`. Default: 0 for never, since a long report is as good a reason to hold one as any.
+  ///
+  /// Looked at once in 64 publications and when a compaction gives segments up, not by a clock: in a store to which
+  /// nothing is written an old snapshot keeps nothing from anybody, and stays.
   public var snapshotAgeLimit = 0
   /// Bytes of index nodes and of compacted segments that snapshots may keep from being given back. When they keep more,
   /// the oldest expire until the others keep no more than that. Default: 0 for no limit. No commit ever fails for it.

@@ -80,7 +80,8 @@ extension LogStore {
     guard since == .zero || known <= since.next else {
       throw StoreError(
         .changesForgotten,
-        "Not all deletes since commit \(since) are known any more, only those since \(known). Take everything, with the "
+        "Not all deletes since commit \(since) are known any more, only those since "
+          + "\(CommitSequence(rawValue: known.rawValue - 1)). Take everything, with the "
           + "changes since 0, instead of what is new.", at: .init(sequence: since))
     }
     var segments: [ChangeSet.Segment] = []

@@ -129,9 +129,10 @@ public struct StoreStatistics: Equatable, Sendable {
   /// Why the last checkpoint could not be written, if it could not. The store goes on without it; the next opening reads
   /// more of the log.
   public var checkpointFailure: String?
-  /// Snapshots that somebody holds.
+  /// States of the store, older than the newest one, of which somebody holds a snapshot: what several hold of one counts
+  /// once.
   public var heldSnapshotCount = 0
-  /// The oldest commit that somebody still holds a snapshot of; `nil` when none is held.
+  /// The commit of the oldest of those states; `nil` when there is none.
   public var oldestHeldSequence: CommitSequence?
   /// Bytes of the nodes of object table and indexes.
   public var indexByteCount = 0

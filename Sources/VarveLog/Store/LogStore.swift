@@ -5,7 +5,8 @@
 /// let id = RecordID(entity: 1, serial: 17)
 /// try store.commit { batch in try batch.put(id, Array("hello".utf8)) }
 /// let snapshot = store.snapshot()
-/// let text = try snapshot.read(id) { _, body in String(copying: try UTF8Span(validating: …)) }
+/// let length = try snapshot.read(id) { header, body in body.byteCount }  // in place, without a copy
+/// let text = try snapshot.bytes(of: id).map { String(decoding: $0, as: UTF8.self) }
 /// try store.close()
 /// ```
 /// All calls may be made from any thread, and none needs another to be waited for. Those that write block their
