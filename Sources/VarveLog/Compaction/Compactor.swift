@@ -99,7 +99,11 @@ actor Compactor {
         case .nothing:
           try runAutomatically { runner throws(StoreError) in try runner.finish(&awaiting) }
           return backOff(unless: hasWon)
-        case .worse: return backOff(unless: false)
+        case .worse:
+          if !awaiting.inputs.isEmpty {
+            try runAutomatically { runner throws(StoreError) in try runner.finish(&awaiting) }
+          }
+          return backOff(unless: false)
         }
         failureCount = 0
       }
@@ -107,6 +111,12 @@ actor Compactor {
       // Cancelled means that somebody waits for a whole one. That takes what was not removed yet, too.
       if error.code == .closed || error.code == .cancelled { return }
       control.withLock { $0.status.lastError = error }
+      // What was copied goes all the same. If that fails, too, a later compaction finds it dead.
+      if !awaiting.inputs.isEmpty {
+        var runner = makeRunner(isWhole: false, isCancelled: { false }, progress: nil)
+        do throws(StoreError) { try runner.finish(&awaiting) } catch {}
+        note(runner)
+      }
       backOff(unless: false)
     }
   }
@@ -126,8 +136,8 @@ actor Compactor {
       runner.keepsAwaiting = true
       heldSince = committer.published.currentStamp
       awaiting = CompactionRunner.Awaiting()
+      defer { awaiting = runner.awaiting }
       try runner.run()
-      awaiting = runner.awaiting
     }
     let taken = Int(report.bytesBefore) + Int(awaiting.byteCount) - awaitingBefore
     if taken == 0, report.outputCount == 0 { return .nothing }

@@ -160,12 +160,24 @@ extension SystemCalls {
     try check(varve_punch_hole(descriptor, offset, length))
   }
 
-  /// What unprivileged users may still write to the file system of the folder, in bytes. The corresponding C function is
-  /// `fstatvfs`.
-  static func availableByteCount(_ directory: Int32) throws(SystemError) -> UInt64 {
+  /// What unprivileged users may still write to the file system of the folder, in bytes; `nil` when it does not say: it
+  /// has no blocks, or nothing but what is reserved for the superuser, who is the one asking. The corresponding C function
+  /// is `fstatvfs`.
+  static func availableByteCount(_ directory: Int32) throws(SystemError) -> UInt64? {
     var status = statvfs()
     try retrying { unsafe fstatvfs(directory, &status) }
-    let (count, overflows) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+    return availableByteCount(
+      blockSize: UInt64(status.f_frsize), blockCount: UInt64(status.f_blocks), freeCount: UInt64(status.f_bfree),
+      availableCount: UInt64(status.f_bavail), isSuperuser: geteuid() == 0)
+  }
+
+  /// What the numbers of a file system mean.
+  static func availableByteCount(
+    blockSize: UInt64, blockCount: UInt64, freeCount: UInt64, availableCount: UInt64, isSuperuser: Bool
+  ) -> UInt64? {
+    if blockCount == 0 { return nil }
+    if availableCount == 0, freeCount > 0, isSuperuser { return nil }
+    let (count, overflows) = availableCount.multipliedReportingOverflow(by: blockSize)
     return overflows ? .max : count
   }
 

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
-import VarveLog
 import VarveTestSupport
+
+@testable import VarveLog
 
 @Suite("Files on disk")
 struct PosixFileSystemTests {
@@ -24,6 +25,20 @@ struct PosixFileSystemTests {
   @Test func `tell what the device has left`() throws {
     let available = try folder.availableByteCount()
     #expect(try #require(available) > 0)
+  }
+
+  // Blocks of 4096 bytes: a file system without any, one that is full for all but the superuser, one without an end.
+  @Test(
+    arguments: [
+      (0, 0, 0, false, nil), (0, 0, 0, true, nil), (100, 5, 0, false, 0), (100, 5, 0, true, nil), (100, 0, 0, true, 0),
+      (100, 50, 45, false, 184_320), (UInt64.max, .max, .max, false, .max),
+    ] as [(UInt64, UInt64, UInt64, Bool, UInt64?)])
+  func `know what the numbers of a device mean`(
+    blocks: UInt64, free: UInt64, available: UInt64, isSuperuser: Bool, expected: UInt64?
+  ) {
+    let found = SystemCalls.availableByteCount(
+      blockSize: 4096, blockCount: blocks, freeCount: free, availableCount: available, isSuperuser: isSuperuser)
+    #expect(found == expected)
   }
 
   @Test func `are not reached through links`() throws {
