@@ -38,7 +38,7 @@ import VarveTestSupport
     let store = try TestStore(.small(segmentSizeLimit: 1 << 20))
     let reader = try Self.reader(store.files) { $0.segmentSizeLimit = 1 << 20 }
     for round in 0..<6 as Range<UInt8> {
-      try store.commit((0..<2500 as Range<UInt64>).map { .put(.test($0 << 12), [round]) })
+      try store.commit((0..<12_000 as Range<UInt64>).map { .put(.test($0 << 12), [round]) })
       let held = reader.snapshot()
       try reader.refresh()
       let pinned = reader.statistics().pinnedIndexByteCount
@@ -49,11 +49,40 @@ import VarveTestSupport
     try reader.refresh()
     #expect(reader.statistics().pinnedIndexByteCount == 0, "nothing has changed, and no snapshot is held any more")
     for round in 10..<14 as Range<UInt8> {
-      try store.commit((0..<2500 as Range<UInt64>).map { .put(.test($0 << 12), [round]) })
+      try store.commit((0..<12_000 as Range<UInt64>).map { .put(.test($0 << 12), [round]) })
       try reader.refresh()
       #expect(reader.statistics().pinnedIndexByteCount == 0, "round \(round)")
     }
   }
+
+  #if os(Linux)
+    @Test func `files that were compacted away are unmapped by the refresh that finds it out`() async throws {
+      let folder = try TemporaryFolder("varve-upkeep")
+      let path = folder.path + "/store"
+      let reader: LogStore
+      do {
+        var options = StoreOptions.small()
+        options.compactsAutomatically = false
+        let store = try LogStore.open(at: path, options: options)
+        for round in 0..<200 as Range<UInt64> {
+          try await store.commit(durability: .system) { try $0.put(.test(round % 20), .test(round, length: 100)) }
+        }
+        reader = try Self.reader(PosixFileSystem(), at: path)
+        try await store.compact()
+        try store.close()
+      }
+      func removedMappings() throws -> Int {
+        // Of no size that could be asked for.
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
+        let text = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(text.contains(path), "the reader has mapped something")
+        return text.split(separator: "\n").count { $0.contains(path) && $0.hasSuffix("(deleted)") }
+      }
+      #expect(try removedMappings() > 0, "what the reader shows was compacted away")
+      #expect(try reader.refresh().changedRecords == [])
+      #expect(try removedMappings() == 0)
+    }
+  #endif
 
   @Test func `snapshots of a store that follows expire beyond the budget of its options`() throws {
     let store = try TestStore()
