@@ -203,6 +203,29 @@ import VarveTestSupport
     #expect(try Self.reader(store.files).snapshot().allRecords() == store.history.current)
   }
 
+  @Test func `beside a writer that says nothing the store is read anew only when something came`() throws {
+    let base = MemoryFileSystem()
+    let failing = FailingFileSystem(base)
+    failing.fail(.init([.open, .create], error: .accessDenied, isPermanent: true, pathSuffix: "/live"))
+    let store = try TestStore(files: base, behind: failing)
+    try store.commitRecords(1...5)
+    let traced = TracingFileSystem(base, relativeTo: "store")
+    let reader = try Self.reader(traced)
+    for serial in 6...60 as ClosedRange<UInt64> {
+      try store.commitRecords(serial...serial)
+      try reader.refresh()
+      #expect(try reader.snapshot().allRecords() == store.history.current, "commit \(serial)")
+    }
+    let generation = try store.image.manifest?.generation
+    try store.commitRecords(61...61)
+    try #require(try store.image.manifest?.generation == generation, "no segment was prepared")
+    try reader.refresh()
+    #expect(!traced.takeLines().filter { $0.hasPrefix("map") }.isEmpty)
+    try reader.refresh()
+    #expect(traced.takeLines().filter { $0.hasPrefix("map") } == [])
+    #expect(try reader.snapshot().allRecords() == store.history.current)
+  }
+
   @Test func `a live file or a lock that cannot be looked at keeps nobody from reading`() throws {
     for name in ["/live", "/lock"] {
       let store = try TestStore()
