@@ -164,6 +164,12 @@ extension NodeStore {
     unsafe state.pointee.mappedByteCount = byteCount
   }
 
+  /// How many nodes that snapshots left behind one look takes: few enough that nobody waits long for the lock.
+  package static let reclaimLimit = 1024
+
+  /// Nodes that were retired since the last ``reclaim(limit:)``. By the committer.
+  var freshlyRetiredCount: Int { unsafe state.pointee.freshlyRetired.count }
+
   /// Makes the blocks of retired nodes that no registered snapshot can see ready for reuse: all that were retired
   /// since the last call, and up to `limit` of those that unregistered snapshots left behind. Returns whether some of
   /// the latter remain.
@@ -175,7 +181,7 @@ extension NodeStore {
   ///
   /// - Complexity: O(nodes retired since + `limit`), with a logarithm of the number of registered snapshots.
   @discardableResult
-  package func reclaim(limit: Int = 1024) -> Bool {
+  package func reclaim(limit: Int = NodeStore.reclaimLimit) -> Bool {
     if unsafe !state.pointee.freshlyRetired.isEmpty {
       for position in unsafe state.pointee.freshlyRetired.indices {
         unsafe keepOrFree(state.pointee.freshlyRetired[position])

@@ -140,19 +140,28 @@ package final class PublishedState: Sendable {
   /// Changes the state and takes away the snapshot of what it was, both in one step.
   private func replace(_ edit: (inout StoreState, NodeStore) -> Void) {
     // Let go outside of the lock. What only that one could see is given back by the next publication.
-    _ = takeOutdated(edit)
+    var leftBehind = 0
+    _ = takeOutdated(edit, &leftBehind)
     core.nodes.trim()
+    // Large commits replace more nodes than one look gives back: without this they would pile up. As much again is looked
+    // at as was replaced, in pieces, so that readers get in between.
+    while leftBehind > 0, giveBack() { leftBehind -= NodeStore.reclaimLimit }
   }
 
   /// Changes the state and gives the snapshot of what it was. Not inlined, as ``Core/takeNewest()``.
+  ///
+  /// - Parameter leftBehind: Becomes how many nodes were replaced beyond what this looks at.
   @inline(never)
-  private func takeOutdated(_ edit: (inout StoreState, NodeStore) -> Void) -> Snapshot? {
+  private func takeOutdated(
+    _ edit: (inout StoreState, NodeStore) -> Void, _ leftBehind: inout Int
+  ) -> Snapshot? {
     let nodes = core.nodes
     return core.guarded.withLock { contents in
       if contents.isFrozen { return nil }
       contents.publicationStamp = nodes.currentStamp
       edit(&contents.state, nodes)
       publicationCount.add(1, ordering: .releasing)
+      leftBehind = nodes.freshlyRetiredCount * 2 - NodeStore.reclaimLimit
       _ = nodes.reclaim()
       if let budget {
         contents.noteOutdated()
@@ -196,6 +205,8 @@ package final class PublishedState: Sendable {
   @discardableResult
   package func giveBack() -> Bool {
     let isLeft = core.guarded.withLock { contents in
+      // What was retired for a state that is never published is in use.
+      if contents.isFrozen { return false }
       if let budget { core.expire(contents, budget) }
       return core.nodes.reclaim()
     }
