@@ -1,6 +1,6 @@
 """Runs the model: the protocol as it is in every scenario, then each wrong reading until some scenario catches it.
 
-    python3 check.py [--seconds N] [--wrong NAME]
+    python3 check.py [--seconds N] [--right | --wrong NAME]
 
 N bounds the time of the protocol as it is, spread over the scenarios (60 unless told). Exit status 1 when the protocol
 fails or a wrong reading is not caught.
@@ -59,10 +59,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seconds', type=float, default=60)
     parser.add_argument('--wrong', help='only the wrong readings whose name contains this')
+    parser.add_argument('--right', action='store_true', help='only the protocol as it is')
     options = parser.parse_args()
     good = options.wrong is not None or right(options.seconds)
     missed = 0
-    for change in WRONG + (UNDECIDED if options.wrong else []):
+    for change in [] if options.right else WRONG + (UNDECIDED if options.wrong else []):
         if options.wrong and options.wrong not in name(change):
             continue
         start = time.time()
