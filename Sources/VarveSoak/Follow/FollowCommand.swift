@@ -163,7 +163,7 @@ struct FollowSoak {
     }
     if findings.isEmpty {
       if reached > sequence { changeCount += 1 }
-      advanceModel(to: reached)
+      KillWriter.advance(&model, from: &sequence, to: reached, seed: seed)
       let records = try snapshot.allRecords()
       if records != model {
         let others = Set(records.keys).union(model.keys).filter { records[$0] != model[$0] }.sorted()
@@ -172,18 +172,5 @@ struct FollowSoak {
     }
     wrongCount += findings.count
     return findings
-  }
-
-  private mutating func advanceModel(to last: CommitSequence) {
-    let workload = KillWriter.workload(seed: seed)
-    while sequence < last {
-      sequence = sequence.next
-      for operation in workload.operations(at: sequence) {
-        switch operation {
-        case .put(let id, let body): model[id] = StoredRecord(version: sequence, body: body)
-        case .delete(let id): model[id] = nil
-        }
-      }
-    }
   }
 }

@@ -142,7 +142,7 @@ struct KillSoak {
       wrongCount += 1
       findings.append("the store ends with \(reached), though \(acknowledged) was acknowledged last")
     }
-    advanceModel(to: snapshot.sequence)
+    KillWriter.advance(&model, from: &sequence, to: snapshot.sequence, seed: seed)
     do {
       let records = try snapshot.allRecords()
       if records != model {
@@ -157,19 +157,6 @@ struct KillSoak {
     return findings
   }
 
-  private mutating func advanceModel(to last: CommitSequence) {
-    let workload = KillWriter.workload(seed: seed)
-    while sequence < last {
-      sequence = sequence.next
-      for operation in workload.operations(at: sequence) {
-        switch operation {
-        case .put(let id, let body): model[id] = StoredRecord(version: sequence, body: body)
-        case .delete(let id): model[id] = nil
-        }
-      }
-    }
-  }
-
   /// Leaves the store to the next writer in one of several ways.
   private mutating func goOn(_ store: LogStore, _ number: Int) async throws {
     guard !store.options.isReadOnly else { return }
@@ -180,7 +167,7 @@ struct KillSoak {
       let workload = KillWriter.workload(seed: seed)
       let next = sequence.next
       try await store.commit { try $0.apply(workload.operations(at: next)) }
-      advanceModel(to: next)
+      KillWriter.advance(&model, from: &sequence, to: next, seed: seed)
       try await store.compact()
       if number % 8 == 3 { try store.close() }
     }

@@ -44,6 +44,23 @@ struct KillWriter {
   /// What each commit does.
   static func workload(seed: UInt64) -> Workload { Workload(seed: seed, idCount: 64, bodyLengthMax: 300) }
 
+  /// Brings what a store should hold after the commit `sequence` to what it should hold after `last`.
+  static func advance(
+    _ records: inout [RecordID: StoredRecord], from sequence: inout CommitSequence, to last: CommitSequence,
+    seed: UInt64
+  ) {
+    let workload = workload(seed: seed)
+    while sequence < last {
+      sequence = sequence.next
+      for operation in workload.operations(at: sequence) {
+        switch operation {
+        case .put(let id, let body): records[id] = StoredRecord(version: sequence, body: body)
+        case .delete(let id): records[id] = nil
+        }
+      }
+    }
+  }
+
   func run() throws {
     let phases = PhaseReporter()
     let files = WatchedFileSystem(PosixFileSystem()) { phases.note($0) }

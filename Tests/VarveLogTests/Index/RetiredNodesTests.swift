@@ -11,11 +11,15 @@ import VarveTestSupport
     }
   }
 
-  @Test func `of commits that replace more nodes than one look gives back do not pile up`() throws {
+  private static func store() throws -> LogStore {
     var options = StoreOptions()
     options.compactsAutomatically = false
     options.writesCheckpoints = false
-    let store = try LogStore.open(at: "store", options: options, fileSystem: MemoryFileSystem())
+    return try LogStore.open(at: "store", options: options, fileSystem: MemoryFileSystem())
+  }
+
+  @Test func `of commits that replace more nodes than one look gives back do not pile up`() throws {
+    let store = try Self.store()
     let count: UInt64 = 5 * UInt64(NodeStore.reclaimLimit)
     try Self.overwrite(store, count)
     let live = store.statistics().indexByteCount
@@ -32,10 +36,7 @@ import VarveTestSupport
   }
 
   @Test func `stay as long as a snapshot is held, and go with the commits after it`() throws {
-    var options = StoreOptions()
-    options.compactsAutomatically = false
-    options.writesCheckpoints = false
-    let store = try LogStore.open(at: "store", options: options, fileSystem: MemoryFileSystem())
+    let store = try Self.store()
     let count: UInt64 = 3 * UInt64(NodeStore.reclaimLimit)
     try Self.overwrite(store, count)
     let live = store.statistics().indexByteCount
